@@ -1,0 +1,89 @@
+//! One decision at a time, one thread: what a check costs, and what it is made of.
+//!
+//! `cargo bench` measures; `cargo bench -- --test` runs each once.
+
+use std::hint::black_box;
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use tollgate::{Clock, DirectLimiter, Limiter, ManualClock, Quota, StdClock, TscClock};
+
+/// Never denied within a run: the cost of an admission, which writes.
+const AMPLE: Quota = Quota::per_second(1_000_000_000);
+
+/// Denied from the second call on: the cost of a refusal, which only reads.
+const SCARCE: Quota = Quota::per_day(1);
+
+fn clocks(c: &mut Criterion) {
+    let mut group = c.benchmark_group("clock");
+    let (tsc, std) = (TscClock::new(), StdClock::new());
+    group.bench_function("tsc", |b| b.iter(|| tsc.now_ns()));
+    group.bench_function("std", |b| b.iter(|| std.now_ns()));
+    group.finish();
+}
+
+fn direct(c: &mut Criterion) {
+    let mut group = c.benchmark_group("direct");
+    let ample = DirectLimiter::new(AMPLE).unwrap();
+    group.bench_function("admit", |b| b.iter(|| ample.check()));
+    let scarce = DirectLimiter::new(SCARCE).unwrap();
+    group.bench_function("deny", |b| b.iter(|| scarce.check()));
+    group.finish();
+}
+
+/// `check_at`, so that the clock is left out.
+fn algorithms(c: &mut Criterion) {
+    let mut group = c.benchmark_group("algorithm");
+    // Seven in a second do not divide it: the arithmetic without shortcuts.
+    for (name, quota) in [
+        ("gcra", Quota::per_second(1_000)),
+        ("gcra", Quota::per_second(7)),
+        ("fixed_window", Quota::per_second(1_000)),
+        ("sliding_window_counter", Quota::per_second(1_000)),
+    ] {
+        let limiter =
+            DirectLimiter::builder(quota).algorithm(name).clock(ManualClock::new(0)).build().unwrap();
+        let mut now_ns = 0;
+        let step_ns = 1_100_000_000 / quota.rate().map_or(1, |rate| rate.limit());
+        group.bench_function(BenchmarkId::new(name, quota), |b| {
+            b.iter(|| {
+                now_ns += step_ns;
+                limiter.check_at(black_box(now_ns))
+            });
+        });
+    }
+    group.finish();
+}
+
+fn keyed(c: &mut Criterion) {
+    let mut group = c.benchmark_group("keyed");
+    for keys in [1_u64, 1_000, 1_000_000] {
+        let limiter = Limiter::<u64>::builder(AMPLE).capacity(1_000_000).build().unwrap();
+        let mut next = sequence(keys);
+        group.bench_function(BenchmarkId::new("admit", keys), |b| b.iter(|| limiter.check(&next())));
+        let limiter = Limiter::<u64>::builder(SCARCE).capacity(1_000_000).build().unwrap();
+        let mut next = sequence(keys);
+        group.bench_function(BenchmarkId::new("deny", keys), |b| b.iter(|| limiter.check(&next())));
+    }
+    let limiter = Limiter::<u64>::builder(AMPLE).build().unwrap();
+    let mut next = sequence(1_000);
+    let mut now_ns = 0;
+    group.bench_function("admit_at/1000", |b| {
+        b.iter(|| {
+            now_ns += 20;
+            limiter.check_at(&next(), now_ns)
+        });
+    });
+    group.finish();
+}
+
+/// Keys in an order that no prefetcher guesses.
+fn sequence(keys: u64) -> impl FnMut() -> u64 {
+    let mut state = 0_u64;
+    move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % keys
+    }
+}
+
+criterion_group!(benches, clocks, direct, algorithms, keyed);
+criterion_main!(benches);

@@ -1,0 +1,166 @@
+//! The arguments of the command line.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use jiff::Timestamp;
+use tollgate::Quota;
+
+use crate::input::Format;
+use crate::key::KeySpec;
+
+const EXAMPLES: &str = "\
+Examples:
+  tollgate replay --limit 100/min access.log
+  tollgate replay --limit 10/s --limit '10/s burst 50' --key ip/64 access.log.1.gz access.log
+  zcat logs/*.gz | tollgate replay --limit 1000000/min --cost bytes --output json -
+  tollgate synth --lines 10000 --seed 7 | tollgate replay --limit 30/min -";
+
+const REPLAY_HELP: &str = "\
+Formats (the first line that can be read decides, for each file):
+  combined, common   host ident user [17/May/2015:10:05:03 +0000] \"GET / HTTP/1.1\" 200 123 ...
+                     further fields are ignored; a virtual host in front (host:port) is skipped
+  json               one object a line; of several names the first one present counts:
+                       time    timestamp, time, ts, @timestamp, time_iso8601, time_local, msec
+                       ip      ip, remote_addr, client_ip; else key
+                       user    user, remote_user
+                       method  method, request_method; else the first word of request
+                       path    path, uri, request_uri; else the second word of request
+                       bytes   bytes, body_bytes_sent, size, cost
+  csv                timestamp,key[,cost], with or without a header; its key serves any --key
+Times are RFC 3339 (2015-05-17T10:05:03Z) or Unix numbers: seconds, or milli-, micro- or
+nanoseconds, told apart by their size; a fraction is kept to the nanosecond.
+
+Exit codes: 0 the log was replayed; 1 the report could not be written; 2 an argument is wrong, a
+file could not be read whole, or no line of the log could be read.";
+
+/// Replay access logs against rate limits, and make up logs to try them on.
+#[derive(Debug, Parser)]
+#[command(name = "tollgate", version, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Replay(ReplayArgs),
+    Synth(SynthArgs),
+}
+
+/// Report what limits would have allowed and denied of the requests in access logs.
+///
+/// Every request is decided by the real limiter, at the time that the log gives it. Several limits
+/// and algorithms are compared in one pass: each limit with each algorithm.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{REPLAY_HELP}\n\n{EXAMPLES}"))]
+pub(crate) struct ReplayArgs {
+    /// A limit to try, such as 10/min, '10/s burst 20', 5/10s; may be given several times.
+    #[arg(long = "limit", short = 'l', value_name = "QUOTA", required = true)]
+    pub(crate) limits: Vec<Quota>,
+
+    /// An algorithm to try, by name; may be given several times.
+    #[arg(long = "algorithm", short = 'a', value_name = "NAME", default_value = "gcra")]
+    pub(crate) algorithms: Vec<String>,
+
+    /// Who is limited: ip, ip/64, user, path, method, or several joined (ip,path).
+    ///
+    /// `ip` is the whole address, an IPv4-mapped IPv6 address being the IPv4 one. `ip/64` cuts IPv6
+    /// addresses to their first 64 bits and `ip/24` cuts IPv4 addresses to 24 (up to 32 means IPv4, more
+    /// means IPv6); `ip/24/64` does both. A host name is taken as it is. A path is cut before its `?`.
+    #[arg(long, short = 'k', value_name = "KEY", default_value = "ip")]
+    pub(crate) key: KeySpec,
+
+    /// What a request costs: 1, or the bytes of its response (in CSV, the cost column).
+    ///
+    /// A request of 0 bytes is allowed and charges nothing; one that costs more than the limit can ever
+    /// hold is denied.
+    #[arg(long, value_enum, default_value = "1")]
+    pub(crate) cost: Cost,
+
+    /// How the lines are written; auto looks at each file.
+    #[arg(long, value_enum, default_value = "auto")]
+    pub(crate) format: FormatArg,
+
+    /// A report to read, or one JSON object with the same numbers.
+    #[arg(long, short = 'o', value_enum, default_value = "text")]
+    pub(crate) output: Output,
+
+    /// Decide in the order of the files' lines, not of their times.
+    #[arg(long)]
+    pub(crate) as_written: bool,
+
+    /// Threads to use [default: one per core]. The result is the same for any number.
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+
+    /// Access logs, plain, gzip or zstd; - is standard input. Several files are one log.
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// Write a made-up access log in combined format to standard output.
+///
+/// Few of the clients make most of the requests (Zipf's law), there is one burst of traffic, and one
+/// client is abusive. The same arguments give the same bytes on every machine.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct SynthArgs {
+    /// How many requests to write.
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    pub(crate) lines: u64,
+
+    /// Another seed is another log.
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// How many clients make them, from 1 to 1000000.
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) clients: u32,
+
+    /// The time of the first request.
+    #[arg(long, value_name = "RFC3339", default_value = "2026-01-01T00:00:00Z")]
+    pub(crate) start: Timestamp,
+
+    /// Requests per second outside the burst, on average, from 1 to 1000000.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) rate: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Cost {
+    /// Every request costs one unit.
+    #[value(name = "1")]
+    One,
+    /// Every request costs the bytes of its response.
+    Bytes,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatArg {
+    Auto,
+    Combined,
+    Common,
+    Json,
+    Csv,
+}
+
+impl FormatArg {
+    /// The format that is forced, if one is.
+    pub(crate) fn forced(self) -> Option<Format> {
+        match self {
+            Self::Auto => None,
+            // Combined only adds fields at the end, which are not read.
+            Self::Combined | Self::Common => Some(Format::Clf),
+            Self::Json => Some(Format::Json),
+            Self::Csv => Some(Format::Csv),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Output {
+    Text,
+    Json,
+}

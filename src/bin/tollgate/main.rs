@@ -1,0 +1,27 @@
+//! The `tollgate` command: what a limit would have done to the traffic in an access log.
+
+mod args;
+mod failure;
+mod input;
+mod key;
+mod printable;
+mod replay;
+mod report;
+mod synth;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Replay(args) => replay::command(&args),
+        Command::Synth(args) => synth::command(&args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -1,0 +1,121 @@
+//! What a limiter answers.
+
+use core::time::Duration;
+
+/// The three answers there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// The units were taken.
+    Allowed,
+    /// Nothing was taken; the same cost fits later.
+    Denied,
+    /// Nothing was taken, and the cost is larger than the limit can ever hold: do not retry.
+    NeverFits,
+}
+
+/// The answer to one check, with what a client needs to be told.
+///
+/// All times are relative to the `now` of the check.
+///
+/// ```
+/// use tollgate::{DirectLimiter, Quota};
+/// let limiter = DirectLimiter::new(Quota::per_minute(2))?;
+/// assert_eq!(limiter.check_at(0).remaining(), 1);
+/// assert!(limiter.check_at(0).is_allowed());
+/// let denied = limiter.check_at(0);
+/// assert!(denied.is_denied());
+/// assert_eq!(denied.retry_after().as_secs(), 30);
+/// # Ok::<(), tollgate::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[must_use = "a decision that nobody looks at limits nothing"]
+pub struct Decision {
+    verdict: Verdict,
+    taken: u64,
+    limit: u64,
+    remaining: u64,
+    retry_after_ns: u64,
+    reset_after_ns: u64,
+}
+
+impl Decision {
+    /// The answer that takes `taken` units and leaves `remaining` of `limit`. For algorithms of your own.
+    #[inline]
+    pub const fn allowed(taken: u64, limit: u64, remaining: u64, reset_after_ns: u64) -> Self {
+        Self { verdict: Verdict::Allowed, taken, limit, remaining, retry_after_ns: 0, reset_after_ns }
+    }
+
+    /// The answer that takes nothing and says when to come back; a wait of zero is written as one nanosecond.
+    #[inline]
+    pub const fn denied(limit: u64, remaining: u64, retry_after_ns: u64, reset_after_ns: u64) -> Self {
+        let retry_after_ns = if retry_after_ns == 0 { 1 } else { retry_after_ns };
+        Self { verdict: Verdict::Denied, taken: 0, limit, remaining, retry_after_ns, reset_after_ns }
+    }
+
+    /// The answer to a cost above `limit`: no wait helps.
+    #[inline]
+    pub const fn never_fits(limit: u64, remaining: u64, reset_after_ns: u64) -> Self {
+        Self { verdict: Verdict::NeverFits, taken: 0, limit, remaining, retry_after_ns: 0, reset_after_ns }
+    }
+
+    /// Which of the three answers this is.
+    #[inline]
+    pub const fn verdict(&self) -> Verdict {
+        self.verdict
+    }
+
+    /// The units were taken: go ahead.
+    #[inline]
+    pub const fn is_allowed(&self) -> bool {
+        matches!(self.verdict, Verdict::Allowed)
+    }
+
+    /// Refused, for now or for ever. The opposite of [`is_allowed`](Self::is_allowed).
+    #[inline]
+    pub const fn is_denied(&self) -> bool {
+        !self.is_allowed()
+    }
+
+    /// Units that this call took: its cost when allowed, else 0. What to give back with `refund`.
+    #[inline]
+    pub const fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// The largest cost that can ever be allowed at once: the burst, or the limit of a window.
+    #[inline]
+    pub const fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// The largest cost that would be allowed right after this call, at the same time.
+    #[inline]
+    pub const fn remaining(&self) -> u64 {
+        self.remaining
+    }
+
+    /// Wait this long and the same cost is allowed, if nobody else asks meanwhile; a nanosecond less is too
+    /// early. Zero when allowed, and when the cost never fits.
+    #[inline]
+    pub const fn retry_after(&self) -> Duration {
+        Duration::from_nanos(self.retry_after_ns)
+    }
+
+    /// [`retry_after`](Self::retry_after) in whole seconds, rounded up: for a `Retry-After` header.
+    #[inline]
+    pub const fn retry_after_secs(&self) -> u64 {
+        self.retry_after_ns.div_ceil(1_000_000_000)
+    }
+
+    /// Wait this long and the key is as good as new, if nobody asks meanwhile.
+    #[inline]
+    pub const fn reset_after(&self) -> Duration {
+        Duration::from_nanos(self.reset_after_ns)
+    }
+
+    /// [`reset_after`](Self::reset_after) in whole seconds, rounded up.
+    #[inline]
+    pub const fn reset_after_secs(&self) -> u64 {
+        self.reset_after_ns.div_ceil(1_000_000_000)
+    }
+}

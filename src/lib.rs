@@ -1,0 +1,55 @@
+//! A rate limiter that lives inside your process.
+//!
+//! It never admits more than the limit allows, never locks on the decision path, never grows past the memory you gave it, and
+//! says exactly when to come back.
+//!
+//! ```
+//! use tollgate::{Limiter, Quota};
+//!
+//! // Ten requests a second for each client, twenty at once.
+//! let limiter = Limiter::<str>::new(Quota::per_second(10).burst(20))?;
+//!
+//! let decision = limiter.check("203.0.113.7");
+//! if decision.is_denied() {
+//!     println!("429, Retry-After: {}", decision.retry_after_secs());
+//! }
+//! # Ok::<(), tollgate::BuildError>(())
+//! ```
+//!
+//! # Map
+//!
+//! * [`Limiter`] by key, [`DirectLimiter`] without; [`Quota`] says how much, [`Decision`] what was answered.
+//! * [`algorithm`]: the arithmetic, by name; the default is `gcra`.
+//! * [`Clock`]: where time comes from; every method also exists with the time as an argument.
+//! * [`Table`], the default store, has fixed memory; [`Map`] keeps exact keys.
+
+#![forbid(unsafe_code)]
+
+pub mod algorithm;
+#[cfg(all(loom, feature = "loom"))]
+#[doc(hidden)]
+pub mod model;
+
+mod cell;
+mod clock;
+mod decision;
+mod error;
+mod key;
+mod limiter;
+mod quota;
+mod store;
+mod sync;
+mod time;
+
+pub use clock::{
+    Clock, CoarseClock, CoarseClockError, DefaultClock, Guarded, ManualClock, StdClock, TscClock,
+};
+pub use decision::{Decision, Verdict};
+pub use error::BuildError;
+pub use key::{IpMask, IpPrefix, IpPrefixError};
+#[cfg(feature = "async")]
+pub use limiter::WaitTooLong;
+pub use limiter::{DirectLimiter, DirectLimiterBuilder, Limiter, LimiterBuilder, Plan, Reservation};
+pub use quota::{MAX_PERIOD, ParseQuotaError, ParseQuotaErrorKind, Quota, Rate};
+pub use store::{Lookup, Map, Overflow, Single, Store, Table};
+pub use time::{MAX_NOW_NS, Now};

@@ -1,0 +1,202 @@
+//! Settings, checked once when a limiter is built.
+
+use core::marker::PhantomData;
+use core::time::Duration;
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+
+use crate::algorithm::Settings;
+use crate::clock::DefaultClock;
+use crate::error::BuildError;
+use crate::limiter::core::Core;
+use crate::limiter::plan::Plan;
+use crate::limiter::{DirectLimiter, Limiter};
+use crate::quota::Quota;
+use crate::store::{Map, Overflow, Single, Table};
+
+/// Keys that a table is built for when nothing is said: 1.4 MB.
+const DEFAULT_CAPACITY: usize = 1 << 16;
+
+const DEFAULT_ALGORITHM: &str = "gcra";
+
+/// What limiters with and without keys have in common.
+#[derive(Clone, Debug)]
+struct Common<C> {
+    quota: Quota,
+    algorithm: String,
+    settings: Settings,
+    clock: C,
+}
+
+impl Common<DefaultClock> {
+    fn new(quota: Quota) -> Self {
+        let algorithm = DEFAULT_ALGORITHM.to_owned();
+        Self { quota, algorithm, settings: Settings::default(), clock: DefaultClock::default() }
+    }
+}
+
+impl<C> Common<C> {
+    fn clock<D>(self, clock: D) -> Common<D> {
+        Common { quota: self.quota, algorithm: self.algorithm, settings: self.settings, clock }
+    }
+
+    fn build(self) -> Result<Core<C>, BuildError> {
+        Ok(Core::new(Plan::new(self.quota, &self.algorithm, &self.settings)?, self.clock))
+    }
+}
+
+/// Settings of a [`Limiter`].
+///
+/// ```
+/// use tollgate::{Limiter, ManualClock, Overflow, Quota};
+/// let limiter = Limiter::<str>::builder(Quota::per_second(10).burst(20))
+///     .algorithm("token_bucket")
+///     .capacity(1_000)
+///     .overflow(Overflow::Deny)
+///     .clock(ManualClock::new(0))
+///     .build()?;
+/// assert_eq!(limiter.check("alice").remaining(), 19);
+/// # Ok::<(), tollgate::BuildError>(())
+/// ```
+#[must_use = "nothing is limited until `build`"]
+pub struct LimiterBuilder<K: ?Sized, C = DefaultClock, H = ahash::RandomState> {
+    common: Common<C>,
+    capacity: usize,
+    overflow: Overflow,
+    hasher: H,
+    key: PhantomData<fn() -> Box<K>>,
+}
+
+impl<K: ?Sized, C: fmt::Debug, H> fmt::Debug for LimiterBuilder<K, C, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LimiterBuilder")
+            .field("common", &self.common)
+            .field("capacity", &self.capacity)
+            .field("overflow", &self.overflow)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<K: ?Sized> LimiterBuilder<K> {
+    pub(super) fn new(quota: Quota) -> Self {
+        Self {
+            common: Common::new(quota),
+            capacity: DEFAULT_CAPACITY,
+            overflow: Overflow::default(),
+            hasher: ahash::RandomState::new(),
+            key: PhantomData,
+        }
+    }
+}
+
+impl<K: ?Sized, C, H> LimiterBuilder<K, C, H> {
+    /// The algorithm, by [name](crate::algorithm::names); `gcra` when nothing is said.
+    pub fn algorithm(mut self, name: &str) -> Self {
+        self.common.algorithm = name.to_owned();
+        self
+    }
+
+    /// Where windows start, from the clock's origin; 0 when nothing is said. Only `fixed_window` and
+    /// `sliding_window_counter` have windows.
+    pub const fn window_offset(mut self, offset: Duration) -> Self {
+        self.common.settings.window_offset = offset;
+        self
+    }
+
+    /// How many keys may be live at once; 65 536 when nothing is said. Memory for them is taken when built.
+    pub const fn capacity(mut self, keys: usize) -> Self {
+        self.capacity = keys;
+        self
+    }
+
+    /// What becomes of a new key when the table has no room for it.
+    pub const fn overflow(mut self, policy: Overflow) -> Self {
+        self.overflow = policy;
+        self
+    }
+
+    /// Where time comes from when it is not an argument.
+    pub fn clock<D>(self, clock: D) -> LimiterBuilder<K, D, H> {
+        LimiterBuilder {
+            common: self.common.clock(clock),
+            capacity: self.capacity,
+            overflow: self.overflow,
+            hasher: self.hasher,
+            key: PhantomData,
+        }
+    }
+
+    /// How keys are hashed. The default, [`ahash`], is keyed with random bits and documented by its authors to resist
+    /// floods of chosen keys; a hasher that is not lets an attacker make keys share a quota.
+    pub fn hasher<G: BuildHasher>(self, hasher: G) -> LimiterBuilder<K, C, G> {
+        LimiterBuilder {
+            common: self.common,
+            capacity: self.capacity,
+            overflow: self.overflow,
+            hasher,
+            key: PhantomData,
+        }
+    }
+
+    /// A limiter with fixed memory.
+    ///
+    /// # Errors
+    /// When the quota, the algorithm or the capacity is refused; the error says what to write instead.
+    pub fn build(self) -> Result<Limiter<K, C, Table<H>>, BuildError>
+    where
+        H: BuildHasher,
+    {
+        let table = Table::new(self.capacity, self.overflow, self.hasher)?;
+        Ok(Limiter::from_parts(self.common.build()?, table))
+    }
+
+    /// A limiter with exact keys, whose memory grows with them. `capacity` and `overflow` do not apply.
+    ///
+    /// # Errors
+    /// When the quota or the algorithm is refused; the error says what to write instead.
+    pub fn build_map(self) -> Result<Limiter<K, C, Map<K, H>>, BuildError>
+    where
+        K: Sized + Hash + Ord + Clone + Send + Sync + 'static,
+        H: BuildHasher,
+    {
+        Ok(Limiter::from_parts(self.common.build()?, Map::new(self.hasher)))
+    }
+}
+
+/// Settings of a [`DirectLimiter`].
+#[derive(Debug)]
+#[must_use = "nothing is limited until `build`"]
+pub struct DirectLimiterBuilder<C = DefaultClock>(Common<C>);
+
+impl DirectLimiterBuilder {
+    pub(super) fn new(quota: Quota) -> Self {
+        Self(Common::new(quota))
+    }
+}
+
+impl<C> DirectLimiterBuilder<C> {
+    /// The algorithm, by [name](crate::algorithm::names); `gcra` when nothing is said.
+    pub fn algorithm(mut self, name: &str) -> Self {
+        self.0.algorithm = name.to_owned();
+        self
+    }
+
+    /// Where windows start, from the clock's origin; 0 when nothing is said.
+    pub const fn window_offset(mut self, offset: Duration) -> Self {
+        self.0.settings.window_offset = offset;
+        self
+    }
+
+    /// Where time comes from when it is not an argument.
+    pub fn clock<D>(self, clock: D) -> DirectLimiterBuilder<D> {
+        DirectLimiterBuilder(self.0.clock(clock))
+    }
+
+    /// The limiter.
+    ///
+    /// # Errors
+    /// When the quota or the algorithm is refused; the error says what to write instead.
+    pub fn build(self) -> Result<DirectLimiter<C>, BuildError> {
+        Ok(DirectLimiter::from_parts(self.0.build()?, Single::new()))
+    }
+}

@@ -1,0 +1,258 @@
+//! What every face does with a plan, a time and a store.
+
+use crate::algorithm::{Algorithm, Meter, each};
+use crate::cell::HighMark;
+use crate::clock::Clock;
+use crate::decision::Decision;
+use crate::error::BuildError;
+use crate::limiter::plan::{Kind, Plan};
+use crate::quota::Quota;
+use crate::store::{Life, Lookup, NoRoom, Store, Turn};
+use crate::time::Now;
+
+/// The parts of a limiter besides its store.
+#[derive(Debug)]
+pub(crate) struct Core<C> {
+    plan: Plan,
+    /// How far ahead of its time any word may be; 0 while nothing but `plan` has charged without debt.
+    reach: HighMark,
+    clock: C,
+}
+
+/// Units that were taken in advance.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taken {
+    pub(crate) wait_ns: u64,
+    /// The word right after the charge.
+    pub(crate) stamp: u64,
+}
+
+impl<C> Core<C> {
+    pub(crate) fn new(plan: Plan, clock: C) -> Self {
+        Self { plan, reach: HighMark::new(0), clock }
+    }
+
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    pub(crate) fn clock(&self) -> &C {
+        &self.clock
+    }
+
+    /// Another quota for the same words.
+    pub(crate) fn derive(&self, quota: Quota) -> Result<Plan, BuildError> {
+        let plan = self.plan.derive(quota)?;
+        for kind in [&self.plan.kind, &plan.kind] {
+            if let Kind::Metered(meter) = kind {
+                self.reach.raise(meter.span_ns());
+            }
+        }
+        Ok(plan)
+    }
+
+    #[inline]
+    fn now(&self, ns: u64) -> Now {
+        Now::at(ns).with_reach(self.reach.get())
+    }
+
+    #[inline]
+    pub(crate) fn decide<Q: ?Sized, S: Lookup<Q>>(
+        &self,
+        store: &S,
+        key: &Q,
+        plan: &Plan,
+        now_ns: u64,
+        cost: u64,
+    ) -> Decision {
+        match &plan.kind {
+            Kind::Metered(meter) if cost > 0 => {
+                let now = self.now(now_ns);
+                each!(meter, algorithm => decide(algorithm, store, key, now, cost))
+            }
+            _ => self.peek(store, key, plan, now_ns, cost),
+        }
+    }
+
+    /// What `decide` would answer. Nothing changes.
+    pub(crate) fn peek<Q: ?Sized, S: Lookup<Q>>(
+        &self,
+        store: &S,
+        key: &Q,
+        plan: &Plan,
+        now_ns: u64,
+        cost: u64,
+    ) -> Decision {
+        let meter = match &plan.kind {
+            Kind::Metered(meter) => meter,
+            Kind::Unlimited => return Decision::allowed(cost, u64::MAX, u64::MAX, 0),
+            Kind::Blocked if cost == 0 => return Decision::allowed(0, 0, 0, 0),
+            Kind::Blocked => return Decision::never_fits(0, 0, 0),
+        };
+        let now = self.now(now_ns);
+        let life = life(meter, now);
+        store.peek(key, life, |word, floor| {
+            meter.decide(word, newcomer(meter, now, life, floor), cost).decision
+        })
+    }
+
+    /// Takes units whether they fit yet or not. `None`: there is nothing to take them from.
+    pub(crate) fn reserve<Q: ?Sized, S: Lookup<Q>>(
+        &self,
+        store: &S,
+        key: &Q,
+        plan: &Plan,
+        now_ns: u64,
+        units: u64,
+    ) -> Result<Option<Taken>, Decision> {
+        let meter = match &plan.kind {
+            Kind::Metered(meter) if units > 0 => meter,
+            Kind::Metered(_) | Kind::Unlimited => return Ok(None),
+            Kind::Blocked => return Err(Decision::never_fits(0, 0, 0)),
+        };
+        let now = self.now(now_ns);
+        let life = life(meter, now);
+        let answer = store.decide(key, life, |word, floor| {
+            match meter.reserve(word, newcomer(meter, now, life, floor), units) {
+                Ok(reserved) => {
+                    self.allow_debt(meter, reserved.wait_ns);
+                    Turn::Put(reserved.word, Ok(Taken { wait_ns: reserved.wait_ns, stamp: reserved.word }))
+                }
+                Err(refusal) => Turn::Keep(Err(refusal)),
+            }
+        });
+        match answer {
+            Ok(taken) => taken.map(Some),
+            Err(NoRoom::Allow) => Ok(None),
+            Err(NoRoom::Deny) => Err(no_room(meter, life, now, units)),
+        }
+    }
+
+    /// Takes more units, whether they fit or not.
+    pub(crate) fn charge<S: Store>(
+        &self,
+        store: &S,
+        token: &S::Token,
+        meter: &Meter,
+        now_ns: u64,
+        units: u64,
+    ) {
+        let now = self.now(now_ns);
+        let life = life(meter, now);
+        let charged = store.decide_token(token, life, |word, floor| {
+            let charged = meter.charge(word, newcomer(meter, now, life, floor), units);
+            self.allow_debt(meter, charged.wait_ns);
+            Turn::Put(charged.word, ())
+        });
+        // Without room there is no word to charge; the store has counted it.
+        let (Ok(()) | Err(NoRoom::Deny | NoRoom::Allow)) = charged;
+    }
+
+    /// Gives back units that left the word at `stamp`.
+    pub(crate) fn give_back<S: Store>(
+        &self,
+        store: &S,
+        token: &S::Token,
+        meter: &Meter,
+        now_ns: u64,
+        units: u64,
+        stamp: u64,
+    ) {
+        let now = self.now(now_ns);
+        store.visit_token(token, |word| lower(word, meter.refund(word, now, units, stamp)));
+    }
+
+    /// Gives back the newest units of a key.
+    pub(crate) fn refund<Q: ?Sized, S: Lookup<Q>>(
+        &self,
+        store: &S,
+        key: &Q,
+        plan: &Plan,
+        now_ns: u64,
+        units: u64,
+    ) {
+        let Kind::Metered(meter) = &plan.kind else { return };
+        let now = self.now(now_ns);
+        store.visit(key, |word| lower(word, meter.refund(word, now, units, word)));
+    }
+
+    /// Makes a key as good as new.
+    pub(crate) fn reset<Q: ?Sized, S: Lookup<Q>>(&self, store: &S, key: &Q, now_ns: u64) {
+        let Kind::Metered(meter) = &self.plan.kind else { return };
+        let fresh = meter.fresh(self.now(now_ns));
+        store.visit(key, |word| lower(word, word.min(fresh)));
+    }
+
+    /// What idle words look like at a time; `None` when there are no words.
+    pub(crate) fn life(&self, now_ns: u64) -> Option<Life> {
+        let Kind::Metered(meter) = &self.plan.kind else { return None };
+        Some(life(meter, self.now(now_ns)))
+    }
+
+    /// Words may be that far beyond a full burst from now on. Before the word is put, so that whoever sees it knows.
+    fn allow_debt(&self, meter: &Meter, wait_ns: u64) {
+        if wait_ns > 0 {
+            // Two roundings of a nanosecond each.
+            self.reach.raise(wait_ns.saturating_add(meter.span_ns()).saturating_add(2));
+        }
+    }
+}
+
+impl<C: Clock> Core<C> {
+    #[inline]
+    pub(crate) fn now_ns(&self) -> u64 {
+        self.clock.now_ns()
+    }
+}
+
+/// The decision itself, compiled for each algorithm and store.
+#[inline]
+fn decide<Q: ?Sized, S: Lookup<Q>, A: Algorithm + ?Sized>(
+    algorithm: &A,
+    store: &S,
+    key: &Q,
+    now: Now,
+    cost: u64,
+) -> Decision {
+    let life = life(algorithm, now);
+    let answer = store.decide(key, life, |word, floor| {
+        let step = algorithm.decide(word, newcomer(algorithm, now, life, floor), cost);
+        if step.decision.is_allowed() {
+            Turn::Put(step.word, step.decision)
+        } else {
+            Turn::Keep(step.decision)
+        }
+    });
+    match answer {
+        Ok(decision) => decision,
+        Err(NoRoom::Allow) => algorithm.decide(life.fresh, now, cost).decision,
+        Err(NoRoom::Deny) => no_room(algorithm, life, now, cost),
+    }
+}
+
+/// The refusal of a key for which the store has no room: to come back when what it asks for would have been forgotten.
+#[cold]
+fn no_room(algorithm: &(impl Algorithm + ?Sized), life: Life, now: Now, cost: u64) -> Decision {
+    let fresh = algorithm.decide(life.fresh, now, cost).decision;
+    if !fresh.is_allowed() {
+        return fresh;
+    }
+    let wait_ns = crate::time::duration_ns(fresh.reset_after());
+    Decision::denied(fresh.limit(), 0, wait_ns, wait_ns)
+}
+
+#[inline]
+fn life(algorithm: &(impl Algorithm + ?Sized), now: Now) -> Life {
+    Life { fresh: algorithm.fresh(now), lead: algorithm.lead() }
+}
+
+/// The time to decide at: a newcomer that starts at the store's floor is not early for it.
+#[inline]
+fn newcomer(algorithm: &(impl Algorithm + ?Sized), now: Now, life: Life, floor: u64) -> Now {
+    if floor > life.fresh { now.no_earlier_than(algorithm.opening_ns(floor)) } else { now }
+}
+
+/// Puts a word only if something changes.
+fn lower(word: u64, next: u64) -> Turn<()> {
+    if next == word { Turn::Keep(()) } else { Turn::Put(next, ()) }
+}

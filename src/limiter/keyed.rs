@@ -1,0 +1,312 @@
+//! A limiter by key.
+
+use core::marker::PhantomData;
+use std::borrow::Borrow;
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+
+use crate::clock::{Clock, DefaultClock};
+use crate::decision::Decision;
+use crate::error::BuildError;
+use crate::limiter::core::Core;
+use crate::limiter::{LimiterBuilder, Plan, Reservation};
+use crate::quota::Quota;
+use crate::store::{Lookup, Map, Store, Table};
+
+/// One quota for each key, shared by all threads.
+///
+/// `K` is what is limited: an address, a user, a tuple. Keys are looked up by borrow, so nothing is allocated for a check:
+/// a `Limiter<String>` is asked with a `&str`. With the default store, which keeps no keys, `Limiter<str>` will do.
+///
+/// Methods that end in `_at` take the time as an argument, in nanoseconds from an origin of the caller's own, and
+/// read no clock; all calls of one limiter must use one time line.
+///
+/// ```
+/// use tollgate::{Limiter, Quota};
+/// let limiter = Limiter::<String>::new(Quota::per_second(5))?;
+/// for _ in 0..5 {
+///     assert!(limiter.check("alice").is_allowed());
+/// }
+/// assert!(limiter.check("alice").is_denied());
+/// assert!(limiter.check("bob").is_allowed());
+/// # Ok::<(), tollgate::BuildError>(())
+/// ```
+///
+/// # Cost
+/// A check reads the clock, hashes the key, reads one cache line and, when allowed, writes it by one compare-and-swap. No
+/// method blocks, panics or allocates, except where it says so.
+pub struct Limiter<K: ?Sized, C = DefaultClock, S = Table> {
+    core: Core<C>,
+    store: S,
+    key: PhantomData<fn() -> Box<K>>,
+}
+
+impl<K: ?Sized, C, S: fmt::Debug> fmt::Debug for Limiter<K, C, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Limiter")
+            .field("quota", &self.core.plan().quota())
+            .field("store", &self.store)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<K: ?Sized> Limiter<K> {
+    /// A limiter for up to 65 536 live keys, with the default algorithm (`gcra`) and clock.
+    ///
+    /// # Errors
+    /// When the quota is refused; the error says what to write instead.
+    pub fn new(quota: Quota) -> Result<Self, BuildError> {
+        Self::builder(quota).build()
+    }
+
+    /// A limiter with settings of your own.
+    pub fn builder(quota: Quota) -> LimiterBuilder<K> {
+        LimiterBuilder::new(quota)
+    }
+}
+
+impl<K: ?Sized, C, S: Store> Limiter<K, C, S> {
+    pub(super) fn from_parts(core: Core<C>, store: S) -> Self {
+        Self { core, store, key: PhantomData }
+    }
+
+    /// The quota of keys that are checked without a plan.
+    pub fn quota(&self) -> Quota {
+        self.core.plan().quota()
+    }
+
+    /// The clock, to advance it or to read the time once for many checks.
+    pub fn clock(&self) -> &C {
+        self.core.clock()
+    }
+
+    /// Another quota for keys of this limiter, prepared for [`check_with`](Self::check_with).
+    ///
+    /// # Errors
+    /// When the quota is refused, or cannot share words with the limiter's own: windows must have one length.
+    pub fn plan(&self, quota: Quota) -> Result<Plan, BuildError> {
+        self.core.derive(quota)
+    }
+
+    /// Keys that the store was built for; `None` when it grows.
+    pub fn capacity(&self) -> Option<usize> {
+        self.store.capacity()
+    }
+
+    /// [`check_n`](Self::check_n) of one unit at a time of your own.
+    #[inline]
+    pub fn check_at<Q: ?Sized>(&self, key: &Q, now_ns: u64) -> Decision
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.check_n_at(key, 1, now_ns)
+    }
+
+    /// [`check_n`](Self::check_n) at a time of your own.
+    #[inline]
+    pub fn check_n_at<Q: ?Sized>(&self, key: &Q, cost: u64, now_ns: u64) -> Decision
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.check_n_with_at(key, cost, self.core.plan(), now_ns)
+    }
+
+    /// [`check_n_with`](Self::check_n_with) at a time of your own.
+    #[inline]
+    pub fn check_n_with_at<Q: ?Sized>(&self, key: &Q, cost: u64, plan: &Plan, now_ns: u64) -> Decision
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.core.decide(&self.store, key, plan, now_ns, cost)
+    }
+
+    /// [`peek_n`](Self::peek_n) at a time of your own.
+    pub fn peek_n_at<Q: ?Sized>(&self, key: &Q, cost: u64, now_ns: u64) -> Decision
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.core.peek(&self.store, key, self.core.plan(), now_ns, cost)
+    }
+
+    /// [`refund`](Self::refund) at a time of your own.
+    pub fn refund_at<Q: ?Sized>(&self, key: &Q, units: u64, now_ns: u64)
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.core.refund(&self.store, key, self.core.plan(), now_ns, units);
+    }
+
+    /// [`reset`](Self::reset) at a time of your own.
+    pub fn reset_at<Q: ?Sized>(&self, key: &Q, now_ns: u64)
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.core.reset(&self.store, key, now_ns);
+    }
+
+    /// [`len`](Self::len) at a time of your own.
+    pub fn len_at(&self, now_ns: u64) -> usize {
+        self.core.life(now_ns).map_or(0, |life| self.store.len(life))
+    }
+}
+
+impl<K: ?Sized, C: Clock, S: Store> Limiter<K, C, S> {
+    /// Asks for one unit.
+    #[inline]
+    pub fn check<Q: ?Sized>(&self, key: &Q) -> Decision
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.check_n(key, 1)
+    }
+
+    /// Asks for `cost` units: all or none. A cost of zero is a peek.
+    #[inline]
+    pub fn check_n<Q: ?Sized>(&self, key: &Q, cost: u64) -> Decision
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.check_n_at(key, cost, self.core.now_ns())
+    }
+
+    /// Asks for one unit under a [plan](Self::plan) of this limiter.
+    #[inline]
+    pub fn check_with<Q: ?Sized>(&self, key: &Q, plan: &Plan) -> Decision
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.check_n_with(key, 1, plan)
+    }
+
+    /// Asks for `cost` units under a [plan](Self::plan) of this limiter. A plan of another limiter has no meaning here.
+    #[inline]
+    pub fn check_n_with<Q: ?Sized>(&self, key: &Q, cost: u64, plan: &Plan) -> Decision
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.check_n_with_at(key, cost, plan, self.core.now_ns())
+    }
+
+    /// Where the key stands. Nothing is taken.
+    pub fn peek<Q: ?Sized>(&self, key: &Q) -> Decision
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.peek_n(key, 0)
+    }
+
+    /// What [`check_n`](Self::check_n) would answer. Nothing is taken.
+    pub fn peek_n<Q: ?Sized>(&self, key: &Q, cost: u64) -> Decision
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.peek_n_at(key, cost, self.core.now_ns())
+    }
+
+    /// Gives back the newest `units` of a key: as if they had not been taken, and never above full. For units of which you
+    /// want to be sure that they have not come back by themselves meanwhile, [`reserve`](Self::reserve) them.
+    ///
+    /// A key that is not known has nothing to be given back.
+    pub fn refund<Q: ?Sized>(&self, key: &Q, units: u64)
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.refund_at(key, units, self.core.now_ns());
+    }
+
+    /// Makes a key as good as new.
+    pub fn reset<Q: ?Sized>(&self, key: &Q)
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.reset_at(key, self.core.now_ns());
+    }
+
+    /// Takes `units` now, to be used after [`Reservation::wait`], and accounted for by
+    /// [`commit`](Reservation::commit) or [`cancel`](Reservation::cancel).
+    ///
+    /// `token_bucket`, `gcra` and `leaky_bucket` take units that come back later, first come first served. A window
+    /// cannot hold units in advance: there the wait is zero, or the answer a refusal.
+    ///
+    /// # Errors
+    /// The refusal, when the units never fit or cannot be taken in advance.
+    ///
+    /// # Cost
+    /// As a check. With [`Map`] the key is cloned.
+    pub fn reserve<Q: ?Sized>(&self, key: &Q, units: u64) -> Result<Reservation<'_, C, S>, Decision>
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.reserve_at(key, units, self.core.now_ns())
+    }
+
+    /// [`reserve`](Self::reserve) at a time of your own.
+    ///
+    /// # Errors
+    /// As [`reserve`](Self::reserve).
+    pub fn reserve_at<Q: ?Sized>(
+        &self,
+        key: &Q,
+        units: u64,
+        now_ns: u64,
+    ) -> Result<Reservation<'_, C, S>, Decision>
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        let plan = self.core.plan();
+        let taken = self.core.reserve(&self.store, key, plan, now_ns, units)?;
+        Ok(Reservation::new(&self.core, &self.store, plan, self.store.token(key), units, taken))
+    }
+
+    /// Keys that are not idle: those for which there is something to remember.
+    ///
+    /// # Cost
+    /// Reads the whole store. For a gauge, not for a decision.
+    pub fn len(&self) -> usize {
+        self.len_at(self.core.now_ns())
+    }
+
+    /// Whether no key is in use. Costs as [`len`](Self::len).
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<K: ?Sized, C, H> Limiter<K, C, Table<H>> {
+    /// New keys that met the [`Overflow`](crate::Overflow) policy since the limiter was built. When it grows, the capacity
+    /// is too small.
+    pub fn overflowed(&self) -> u64 {
+        self.store.overflowed()
+    }
+}
+
+impl<K, C, H> Limiter<K, C, Map<K, H>>
+where
+    K: Hash + Ord + Clone + Send + Sync + 'static,
+    C: Clock,
+    H: BuildHasher,
+{
+    /// Forgets the keys that are idle, and says how many. No decision changes by it; checks go on meanwhile.
+    ///
+    /// # Cost
+    /// Reads the whole map, and takes the lock of a bin for each key that goes.
+    pub fn evict_idle(&self) -> usize {
+        self.core.life(self.core.now_ns()).map_or(0, |life| self.store.evict_idle(life))
+    }
+}

@@ -1,0 +1,18 @@
+//! The face: limiters by key and without, reservations, plans.
+
+mod builder;
+mod core;
+mod direct;
+mod keyed;
+mod plan;
+#[cfg(feature = "async")]
+mod ready;
+mod reservation;
+
+pub use builder::{DirectLimiterBuilder, LimiterBuilder};
+pub use direct::DirectLimiter;
+pub use keyed::Limiter;
+pub use plan::Plan;
+#[cfg(feature = "async")]
+pub use ready::WaitTooLong;
+pub use reservation::Reservation;

@@ -1,0 +1,115 @@
+//! Waiting for the limit, on any async runtime.
+
+use core::fmt;
+use core::time::Duration;
+use std::borrow::Borrow;
+
+use crate::clock::Clock;
+use crate::decision::Decision;
+use crate::limiter::{DirectLimiter, Limiter};
+use crate::store::{Lookup, Store};
+
+/// The wait would be longer than the caller wants, or the cost never fits. Nothing was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitTooLong {
+    /// The refusal, which says how long the wait would have been.
+    pub decision: Decision,
+    /// How much longer the caller would have waited.
+    pub max_wait: Duration,
+}
+
+impl fmt::Display for WaitTooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let wait = self.decision.retry_after();
+        if wait.is_zero() {
+            write!(f, "the cost never fits: ask for at most {}", self.decision.limit())
+        } else {
+            write!(f, "the limit asks for a wait of {wait:?}, and at most {:?} is allowed", self.max_wait)
+        }
+    }
+}
+
+impl std::error::Error for WaitTooLong {}
+
+/// Asks until the answer is yes, sleeping exactly `retry_after` in between; fails at once when that is more than is left of
+/// `max_wait`.
+async fn until<F: Future<Output = ()>>(
+    clock: &impl Clock,
+    max_wait: Duration,
+    ask: impl Fn(u64) -> Decision,
+    sleep: impl Fn(Duration) -> F,
+) -> Result<Decision, WaitTooLong> {
+    let start_ns = clock.now_ns();
+    loop {
+        let now_ns = clock.now_ns();
+        let decision = ask(now_ns);
+        if decision.is_allowed() {
+            return Ok(decision);
+        }
+        let wait = decision.retry_after();
+        let waited = Duration::from_nanos(now_ns.saturating_sub(start_ns));
+        let max_wait = max_wait.saturating_sub(waited);
+        if wait.is_zero() || wait > max_wait {
+            return Err(WaitTooLong { decision, max_wait });
+        }
+        sleep(wait).await;
+    }
+}
+
+impl<K: ?Sized, C: Clock, S: Store> Limiter<K, C, S> {
+    /// Waits until one unit is allowed, and takes it. Fails at once, and takes nothing, when that is longer than
+    /// `max_wait`. Dropping the future takes nothing either.
+    ///
+    /// Callers who wait for one key are not queued: whoever asks first after a unit has come back gets it.
+    ///
+    /// # Errors
+    /// [`WaitTooLong`], with the refusal.
+    pub async fn until_ready<Q: ?Sized>(&self, key: &Q, max_wait: Duration) -> Result<Decision, WaitTooLong>
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.until_ready_with(key, 1, max_wait, futures_timer::Delay::new).await
+    }
+
+    /// [`until_ready`](Self::until_ready) for `cost` units, with the sleep of your runtime.
+    ///
+    /// # Errors
+    /// As [`until_ready`](Self::until_ready).
+    pub async fn until_ready_with<Q: ?Sized, F: Future<Output = ()>>(
+        &self,
+        key: &Q,
+        cost: u64,
+        max_wait: Duration,
+        sleep: impl Fn(Duration) -> F,
+    ) -> Result<Decision, WaitTooLong>
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        until(self.clock(), max_wait, |now_ns| self.check_n_at(key, cost, now_ns), sleep).await
+    }
+}
+
+impl<C: Clock> DirectLimiter<C> {
+    /// [`Limiter::until_ready`] without a key.
+    ///
+    /// # Errors
+    /// [`WaitTooLong`], with the refusal.
+    pub async fn until_ready(&self, max_wait: Duration) -> Result<Decision, WaitTooLong> {
+        self.until_ready_with(1, max_wait, futures_timer::Delay::new).await
+    }
+
+    /// [`Limiter::until_ready_with`] without a key.
+    ///
+    /// # Errors
+    /// As [`until_ready`](Self::until_ready).
+    pub async fn until_ready_with<F: Future<Output = ()>>(
+        &self,
+        cost: u64,
+        max_wait: Duration,
+        sleep: impl Fn(Duration) -> F,
+    ) -> Result<Decision, WaitTooLong> {
+        until(self.clock(), max_wait, |now_ns| self.check_n_at(cost, now_ns), sleep).await
+    }
+}

@@ -1,0 +1,114 @@
+//! Units taken before the work is done.
+
+use core::time::Duration;
+use std::fmt;
+
+use crate::clock::Clock;
+use crate::limiter::core::{Core, Taken};
+use crate::limiter::plan::{Kind, Plan};
+use crate::store::Store;
+
+/// Units that were taken in advance: commit what was really used, or give all back.
+///
+/// Dropping it gives everything back, at the clock's time. What has come back by itself since it was made is not given
+/// back twice.
+///
+/// ```
+/// use tollgate::{DirectLimiter, Quota};
+/// let limiter = DirectLimiter::new(Quota::per_minute(100))?;
+/// if let Ok(reservation) = limiter.reserve(80) {
+///     // ... do the work, find out that it cost 30 ...
+///     reservation.commit(30);
+/// }
+/// assert_eq!(limiter.peek().remaining(), 70);
+/// # Ok::<(), tollgate::BuildError>(())
+/// ```
+#[must_use = "a reservation that is dropped is cancelled"]
+pub struct Reservation<'a, C: Clock, S: Store> {
+    core: &'a Core<C>,
+    store: &'a S,
+    plan: &'a Plan,
+    units: u64,
+    wait_ns: u64,
+    /// Where the units were taken from, if from anywhere; taken out when they are accounted for.
+    held: Option<Held<S::Token>>,
+}
+
+struct Held<T> {
+    token: T,
+    stamp: u64,
+}
+
+impl<C: Clock, S: Store> fmt::Debug for Reservation<'_, C, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reservation")
+            .field("units", &self.units)
+            .field("wait", &self.wait())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a, C: Clock, S: Store> Reservation<'a, C, S> {
+    pub(crate) fn new(
+        core: &'a Core<C>,
+        store: &'a S,
+        plan: &'a Plan,
+        token: S::Token,
+        units: u64,
+        taken: Option<Taken>,
+    ) -> Self {
+        let wait_ns = taken.map_or(0, |taken| taken.wait_ns);
+        let held = taken.map(|taken| Held { token, stamp: taken.stamp });
+        Self { core, store, plan, units, wait_ns, held }
+    }
+
+    /// How long to wait, from when it was made, before the units may be used. Zero: at once.
+    pub const fn wait(&self) -> Duration {
+        Duration::from_nanos(self.wait_ns)
+    }
+
+    /// The units that are held.
+    pub const fn units(&self) -> u64 {
+        self.units
+    }
+
+    /// The work is done and cost `actual` units: the rest is given back, or the excess is charged, fitting or not.
+    pub fn commit(self, actual: u64) {
+        let now_ns = self.core.now_ns();
+        self.commit_at(actual, now_ns);
+    }
+
+    /// [`commit`](Self::commit) at a time of your own.
+    pub fn commit_at(mut self, actual: u64, now_ns: u64) {
+        self.settle(actual, now_ns);
+    }
+
+    /// The work is not done: all units are given back.
+    pub fn cancel(self) {
+        drop(self);
+    }
+
+    /// [`cancel`](Self::cancel) at a time of your own.
+    pub fn cancel_at(mut self, now_ns: u64) {
+        self.settle(0, now_ns);
+    }
+
+    fn settle(&mut self, actual: u64, now_ns: u64) {
+        let (Some(held), Kind::Metered(meter)) = (self.held.take(), &self.plan.kind) else { return };
+        if actual > self.units {
+            self.core.charge(self.store, &held.token, meter, now_ns, actual - self.units);
+        } else if actual < self.units {
+            let unused = self.units - actual;
+            self.core.give_back(self.store, &held.token, meter, now_ns, unused, held.stamp);
+        }
+    }
+}
+
+impl<C: Clock, S: Store> Drop for Reservation<'_, C, S> {
+    fn drop(&mut self) {
+        if self.held.is_some() {
+            let now_ns = self.core.now_ns();
+            self.settle(0, now_ns);
+        }
+    }
+}

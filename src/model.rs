@@ -1,0 +1,147 @@
+//! The cell and the table with their insides open, for `loom-tests`. No part of the crate's interface.
+
+use std::hash::{BuildHasherDefault, DefaultHasher};
+
+use crate::store::{Life, Store};
+
+pub use crate::cell::Turn;
+pub use crate::store::NoRoom;
+
+/// Whether every access is counted, which closes loom's hole: see `sync`.
+pub fn is_counted() -> bool {
+    crate::sync::ticks()
+}
+
+/// A word of the shim, for the canary.
+#[derive(Debug)]
+pub struct Word(crate::sync::AtomicU64);
+
+impl Word {
+    /// A word.
+    pub fn new(value: u64) -> Self {
+        Self(crate::sync::AtomicU64::new(value))
+    }
+
+    /// Its value.
+    pub fn load(&self) -> u64 {
+        // Acquire: pairs with the Release of `store`, as in the code under test.
+        self.0.load(crate::sync::Ordering::Acquire)
+    }
+
+    /// Another value.
+    pub fn store(&self, value: u64) {
+        // Release: pairs with the Acquire of `load`.
+        self.0.store(value, crate::sync::Ordering::Release);
+    }
+}
+
+/// The cell.
+#[derive(Debug)]
+pub struct Cell(crate::cell::Cell);
+
+impl Cell {
+    /// A cell with a word.
+    pub fn new(word: u64) -> Self {
+        Self(crate::cell::Cell::new(word))
+    }
+
+    /// Its word.
+    pub fn load(&self) -> u64 {
+        self.0.load()
+    }
+
+    /// See the cell's own.
+    pub fn turn<T>(&self, turn: impl FnMut(u64) -> Turn<T>) -> T {
+        self.0.turn(turn)
+    }
+}
+
+/// Who a slot belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlotState {
+    /// Nobody.
+    Vacant,
+    /// The tag's key.
+    Time,
+    /// One thread.
+    Claimed,
+    /// The tag's key, uncharged.
+    Pending,
+}
+
+/// A slot of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// The key, if the state says so.
+    pub tag: u64,
+    /// Who it belongs to.
+    pub state: SlotState,
+    /// The word without its state.
+    pub value: u64,
+}
+
+/// After which step an insert is abandoned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The slot is taken.
+    Claimed,
+    /// The tag is written.
+    Tagged,
+    /// The slot is pending.
+    Published,
+}
+
+pub(crate) type Tags = BuildHasherDefault<DefaultHasher>;
+
+/// The table, whose keys are their own tags.
+#[derive(Debug)]
+pub struct Table(crate::Table<Tags>);
+
+impl Table {
+    /// Slots in a line.
+    pub const LINE: usize = crate::Table::<Tags>::LINE;
+
+    /// A table of `lines` lines whose slots are as given; those not given were never used.
+    pub fn new(lines: usize, slots: &[Slot], floor: u64, policy: crate::Overflow) -> Self {
+        Self(crate::Table::with_slots(lines, slots, floor, policy))
+    }
+
+    /// Applies `turn` to the word of `tag` or to that of a newcomer, at a time when idle words are `lead` below `fresh`.
+    ///
+    /// # Errors
+    /// When there is no room.
+    pub fn decide<T>(
+        &self,
+        tag: u64,
+        fresh: u64,
+        lead: u64,
+        turn: impl FnMut(u64, u64) -> Turn<T>,
+    ) -> Result<T, NoRoom> {
+        self.0.decide_token(&tag, Life { fresh, lead }, turn)
+    }
+
+    /// Applies `turn` to the word of `tag` if it is here.
+    pub fn visit<T>(&self, tag: u64, turn: impl FnMut(u64) -> Turn<T>) -> Option<T> {
+        self.0.visit_token(&tag, turn)
+    }
+
+    /// The first steps of an insert of a new key, whose thread then stops for ever.
+    pub fn abandon(&self, tag: u64, fresh: u64, lead: u64, stop: Stop) {
+        self.0.abandon(tag, Life { fresh, lead }, stop);
+    }
+
+    /// Keys that are not idle.
+    pub fn len(&self, fresh: u64, lead: u64) -> usize {
+        self.0.len(Life { fresh, lead })
+    }
+
+    /// All slots as they are.
+    pub fn slots(&self) -> Vec<Slot> {
+        self.0.slots()
+    }
+
+    /// The word of the overflow cell of `tag`; 0 if nothing ever overflowed.
+    pub fn debt(&self, tag: u64) -> u64 {
+        self.0.debt(tag)
+    }
+}

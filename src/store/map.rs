@@ -1,0 +1,165 @@
+//! Exact keys in a concurrent hash map that grows.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+use std::sync::Arc;
+
+use crate::algorithm::MAX_WORD;
+use crate::cell::{Cell, HighMark};
+use crate::store::{Life, Lookup, NoRoom, Store, Turn, sealed};
+
+/// The word of a cell that is leaving the map: whoever finds it takes the key out and starts anew.
+const DEAD: u64 = u64::MAX;
+const _: () = assert!(DEAD > MAX_WORD);
+
+/// Keys kept whole, in [`flurry`]'s map: no two keys ever share a quota.
+///
+/// # Cost
+/// About 200 bytes a key besides the key's own. A check of a known key is lock-free; a new key takes the lock of one bin, and
+/// a resize is shared by those who insert. Nothing leaves by itself: call
+/// [`Limiter::evict_idle`](crate::Limiter::evict_idle) now and then, or use [`Table`](crate::Table).
+pub struct Map<K, H = ahash::RandomState> {
+    cells: flurry::HashMap<K, Arc<Cell>, H>,
+    /// Above every word that was evicted: a newcomer starts no earlier.
+    floor: HighMark,
+}
+
+impl<K, H> fmt::Debug for Map<K, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Map").field("keys", &self.cells.len()).field("floor", &self.floor).finish()
+    }
+}
+
+impl<K, H> Map<K, H>
+where
+    K: Hash + Ord + Clone + Send + Sync + 'static,
+    H: BuildHasher,
+{
+    pub(crate) fn new(hasher: H) -> Self {
+        Self { cells: flurry::HashMap::with_hasher(hasher), floor: HighMark::new(0) }
+    }
+
+    /// Takes a dead cell out of the map, unless somebody did and put a new one in.
+    fn bury<Q>(&self, key: &Q)
+    where
+        K: Borrow<Q>,
+        Q: ?Sized + Hash + Ord,
+    {
+        self.cells.pin().compute_if_present(key, |_, cell| (cell.load() != DEAD).then(|| cell.clone()));
+    }
+
+    /// Forgets the keys that are idle, and says how many. Checks go on meanwhile.
+    pub(crate) fn evict_idle(&self, life: Life) -> usize {
+        let mut evicted = 0;
+        for (key, cell) in &self.cells.pin() {
+            let word = cell.load();
+            if word == DEAD || !life.is_idle(word) {
+                continue;
+            }
+            // Before the word goes, so that whoever misses it finds the floor.
+            self.floor.raise(life.fresh);
+            if cell.swap(word, DEAD).is_ok() {
+                self.bury(key);
+                evicted += 1;
+            }
+        }
+        evicted
+    }
+
+    /// `turn` on the word of a cell, or `None` when the cell is dead.
+    fn turn<T>(cell: &Cell, mut turn: impl FnMut(u64) -> Turn<T>) -> Option<T> {
+        cell.turn(|word| {
+            if word == DEAD {
+                return Turn::Keep(None);
+            }
+            match turn(word) {
+                Turn::Keep(answer) => Turn::Keep(Some(answer)),
+                Turn::Put(next, answer) => Turn::Put(next, Some(answer)),
+            }
+        })
+    }
+}
+
+impl<K, H> sealed::Sealed for Map<K, H> {}
+
+impl<K, H> Store for Map<K, H>
+where
+    K: Hash + Ord + Clone + Send + Sync + 'static,
+    H: BuildHasher,
+{
+    type Token = K;
+
+    fn decide_token<T>(
+        &self,
+        key: &K,
+        life: Life,
+        turn: impl FnMut(u64, u64) -> Turn<T>,
+    ) -> Result<T, NoRoom> {
+        self.decide(key, life, turn)
+    }
+
+    fn visit_token<T>(&self, key: &K, turn: impl FnMut(u64) -> Turn<T>) -> Option<T> {
+        self.visit(key, turn)
+    }
+
+    fn len(&self, life: Life) -> usize {
+        let live = |cell: &Arc<Cell>| {
+            let word = cell.load();
+            word != DEAD && !life.is_idle(word)
+        };
+        self.cells.pin().values().filter(|cell| live(cell)).count()
+    }
+
+    fn capacity(&self) -> Option<usize> {
+        None
+    }
+}
+
+impl<K, Q, H> Lookup<Q> for Map<K, H>
+where
+    K: Borrow<Q> + Hash + Ord + Clone + Send + Sync + 'static,
+    Q: ?Sized + Hash + Ord + ToOwned<Owned = K>,
+    H: BuildHasher,
+{
+    fn token(&self, key: &Q) -> K {
+        key.to_owned()
+    }
+
+    fn decide<T>(&self, key: &Q, life: Life, mut turn: impl FnMut(u64, u64) -> Turn<T>) -> Result<T, NoRoom> {
+        let cells = self.cells.pin();
+        loop {
+            if let Some(cell) = cells.get(key) {
+                match Self::turn(cell, |word| turn(word, 0)) {
+                    Some(answer) => return Ok(answer),
+                    None => self.bury(key),
+                }
+                continue;
+            }
+            let floor = self.floor.get();
+            match turn(life.fresh.max(floor), floor) {
+                Turn::Keep(answer) => return Ok(answer),
+                Turn::Put(word, answer) => {
+                    if cells.try_insert(key.to_owned(), Arc::new(Cell::new(word))).is_ok() {
+                        return Ok(answer);
+                    }
+                }
+            }
+        }
+    }
+
+    fn peek<T>(&self, key: &Q, life: Life, mut look: impl FnMut(u64, u64) -> T) -> T {
+        let word = self.cells.pin().get(key).map(|cell| cell.load());
+        match word {
+            Some(word) if word != DEAD => look(word, 0),
+            _ => {
+                let floor = self.floor.get();
+                look(life.fresh.max(floor), floor)
+            }
+        }
+    }
+
+    fn visit<T>(&self, key: &Q, turn: impl FnMut(u64) -> Turn<T>) -> Option<T> {
+        self.cells.pin().get(key).and_then(|cell| Self::turn(cell, turn))
+    }
+}

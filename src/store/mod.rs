@@ -1,0 +1,103 @@
+//! From a key to its word.
+//!
+//! | store | memory | keys | a check of a known key | a new key |
+//! |---|---|---|---|---|
+//! | [`Table`] | fixed when built, about 21 bytes a key | 64-bit keyed hash | lock-free, one cache line | lock-free |
+//! | [`Map`] | grows with the keys, until [`evict_idle`](Map::evict_idle) | exact | lock-free | takes the lock of a bin |
+//!
+//! A store knows nothing of algorithms: it is told what an idle word looks like ([`Life`]) and what to do with the word
+//! it finds ([`Turn`]).
+
+mod map;
+mod single;
+mod table;
+
+pub use map::Map;
+pub use single::Single;
+pub use table::{Overflow, Table};
+
+pub(crate) use crate::cell::Turn;
+
+/// What a fresh word and an idle one look like at the time of a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Life {
+    /// The word of a key never seen.
+    pub(crate) fresh: u64,
+    /// How far below it an idle word is.
+    pub(crate) lead: u64,
+}
+
+impl Life {
+    /// Forgetting the word changes no decision at this time or later.
+    #[inline]
+    pub(crate) const fn is_idle(self, word: u64) -> bool {
+        word.saturating_add(self.lead) <= self.fresh
+    }
+
+    /// Idle, and below whatever a newcomer starts with: no word of the newcomer's equals it.
+    #[inline]
+    pub(crate) const fn is_claimable(self, word: u64) -> bool {
+        word.saturating_add(self.lead) < self.fresh
+    }
+}
+
+/// There was no room for a new key, and what the settings say about that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoRoom {
+    /// Refuse it.
+    Deny,
+    /// Let it pass uncounted.
+    Allow,
+}
+
+/// Where the words of a limiter live. Sealed: [`Table`], [`Map`] and [`Single`] implement it.
+pub trait Store: sealed::Sealed {
+    /// What finds a key again without the key.
+    type Token;
+
+    /// [`Lookup::decide`] by token.
+    #[doc(hidden)]
+    fn decide_token<T>(
+        &self,
+        token: &Self::Token,
+        life: Life,
+        turn: impl FnMut(u64, u64) -> Turn<T>,
+    ) -> Result<T, NoRoom>;
+
+    /// [`Lookup::visit`] by token.
+    #[doc(hidden)]
+    fn visit_token<T>(&self, token: &Self::Token, turn: impl FnMut(u64) -> Turn<T>) -> Option<T>;
+
+    /// Keys that are not idle.
+    #[doc(hidden)]
+    fn len(&self, life: Life) -> usize;
+
+    /// Keys that the store was built for, if that is bounded.
+    #[doc(hidden)]
+    fn capacity(&self) -> Option<usize>;
+}
+
+/// A [`Store`] that finds keys by a borrowed form `Q`. Sealed.
+pub trait Lookup<Q: ?Sized>: Store {
+    /// What finds the key again.
+    #[doc(hidden)]
+    fn token(&self, key: &Q) -> Self::Token;
+
+    /// Applies `turn` to the key's word. A new key's word is the fresh one, or what the store remembers of those it
+    /// has forgotten; `turn` also gets the store's floor, below which no newcomer starts (0 for a known key). A
+    /// newcomer is stored only if `turn` puts something.
+    #[doc(hidden)]
+    fn decide<T>(&self, key: &Q, life: Life, turn: impl FnMut(u64, u64) -> Turn<T>) -> Result<T, NoRoom>;
+
+    /// Shows `look` the word and the floor that `decide` would start from, and changes nothing.
+    #[doc(hidden)]
+    fn peek<T>(&self, key: &Q, life: Life, look: impl FnMut(u64, u64) -> T) -> T;
+
+    /// Applies `turn` to the word of a known key; it may lower the word, though never below the store's floor.
+    #[doc(hidden)]
+    fn visit<T>(&self, key: &Q, turn: impl FnMut(u64) -> Turn<T>) -> Option<T>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}

@@ -1,0 +1,273 @@
+//! The default store: fixed memory, one cache line per decision, lock-free.
+//!
+//! `README.md` beside this file is the protocol: what the slot states mean, why a charge is never lost and a key never in
+//! two slots, and which ordering pairs with which.
+
+mod insert;
+#[cfg(all(loom, feature = "loom"))]
+mod model;
+mod overflow;
+mod slot;
+mod window;
+
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+
+use crate::cell::HighMark;
+use crate::error::BuildError;
+use crate::store::{Life, Lookup, NoRoom, Store, Turn, sealed};
+
+use overflow::Shared;
+use slot::{Slot, State, Word};
+use window::{Lines, SLOTS};
+
+pub use overflow::Overflow;
+
+/// Keys for which the table has a place, of 100 slots.
+const LOAD_PERCENT: usize = 75;
+
+/// A table of fixed size from a keyed 64-bit hash of the key to its word.
+///
+/// # Consistency
+/// Keys are not stored. Two keys with the same 64-bit hash share a quota, which errs on the strict side; among n keys that
+/// happens with probability n²/2^65, one in 37 million for a million keys. [`Map`](crate::Map) keeps exact keys.
+///
+/// A key is forgotten only when its word is idle, so forgetting changes no decision. While `capacity` keys are live at
+/// once, about 2 in a million of them find no place and meet the [`Overflow`] policy.
+///
+/// # Cost
+/// About 22 bytes a key of the capacity, allocated and touched when built. A check of a known key reads one cache line
+/// (1.3 to 2 on average when full) and writes it when allowed. A new key in a table long in use may read a dozen lines.
+pub struct Table<H = ahash::RandomState> {
+    lines: Lines,
+    shared: Shared,
+    /// Above every word whose key was forgotten: a newcomer starts no earlier.
+    floor: HighMark,
+    capacity: usize,
+    hasher: H,
+}
+
+impl<H> fmt::Debug for Table<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Table")
+            .field("capacity", &self.capacity)
+            .field("lines", &self.lines.count())
+            .field("floor", &self.floor.get())
+            .field("overflowed", &self.shared.overflowed())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a look at the whole window found.
+enum Found<'a> {
+    /// The key's slot.
+    Own(Place<'a>, Word),
+    /// No slot of the key's, and one that can be claimed.
+    Room(Place<'a>, Word),
+    /// Neither; a digest of the tags that were seen.
+    Full(u64),
+}
+
+/// A slot in a key's window.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    slot: &'a Slot,
+    /// Lines from home.
+    distance: usize,
+}
+
+impl<H> Table<H> {
+    pub(crate) fn new(capacity: usize, overflow: Overflow, hasher: H) -> Result<Self, BuildError> {
+        if capacity == 0 {
+            return Err(BuildError::CapacityZero);
+        }
+        let too_large = || BuildError::CapacityTooLarge { capacity };
+        let slots = capacity.checked_mul(100).ok_or_else(too_large)?.div_ceil(LOAD_PERCENT);
+        let lines = Lines::new(slots.div_ceil(SLOTS)).ok_or_else(too_large)?;
+        let shared = Shared::new(overflow, lines.count());
+        Ok(Self { lines, shared, floor: HighMark::new(0), capacity, hasher })
+    }
+
+    /// New keys that found no room since the table was built.
+    pub(crate) fn overflowed(&self) -> u64 {
+        self.shared.overflowed()
+    }
+
+    /// Applies `turn` to the word of `tag`, inserting it if need be.
+    #[inline]
+    fn decide_tag<T>(
+        &self,
+        tag: u64,
+        life: Life,
+        mut turn: impl FnMut(u64, u64) -> Turn<T>,
+    ) -> Result<T, NoRoom> {
+        let home = self.lines.home(tag);
+        if let Some((slot, word)) = self.at_home(tag, home) {
+            if let Some(answer) = charge(slot, word, |word| turn(word, 0)) {
+                return Ok(answer);
+            }
+        }
+        self.decide_beyond(tag, home, life, &mut turn)
+    }
+
+    /// The key's charged slot in its home line: where most lookups end.
+    #[inline]
+    fn at_home(&self, tag: u64, home: usize) -> Option<(&Slot, Word)> {
+        self.lines.line(home, 0).candidates(tag).find_map(|slot| {
+            slot.look(tag).filter(|word| word.state() == State::Time).map(|word| (slot, word))
+        })
+    }
+
+    /// [`decide_tag`](Self::decide_tag) for a key that is not at home, is new, or is being changed by others.
+    #[inline(never)]
+    fn decide_beyond<T>(
+        &self,
+        tag: u64,
+        home: usize,
+        life: Life,
+        turn: &mut impl FnMut(u64, u64) -> Turn<T>,
+    ) -> Result<T, NoRoom> {
+        let mut seen_full = None;
+        loop {
+            let answer = match self.search(tag, home, life) {
+                Found::Own(place, word) if word.state() == State::Time => {
+                    charge(place.slot, word, |word| turn(word, 0))
+                }
+                Found::Own(place, pending) => self.settle(tag, home, place, pending, life, turn),
+                Found::Room(place, word) => self.insert(tag, home, place, word, life, turn),
+                // One look can miss a key that was put behind it; two that agree cannot.
+                Found::Full(tags) if seen_full == Some(tags) => {
+                    self.overflow(tag, home, life, turn).transpose()?
+                }
+                Found::Full(tags) => {
+                    seen_full = Some(tags);
+                    None
+                }
+            };
+            if let Some(answer) = answer {
+                return Ok(answer);
+            }
+        }
+    }
+
+    /// Looks through the key's window: for its slot as far as keys of this home have spread, and for room.
+    fn search(&self, tag: u64, home: usize, life: Life) -> Found<'_> {
+        let reach = self.lines.reach(home);
+        let mut room = None;
+        let mut tags = 0_u64;
+        for distance in 0..self.lines.window() {
+            if distance >= reach && room.is_some() {
+                break;
+            }
+            let line = self.lines.line(home, distance);
+            for slot in line.candidates(tag) {
+                if let Some(word) = slot.look(tag) {
+                    return Found::Own(Place { slot, distance }, word);
+                }
+            }
+            if room.is_none() {
+                room = line.slots().iter().find_map(|slot| {
+                    let word = slot.word();
+                    let claimable = word.is_settled() && life.is_claimable(word.value());
+                    claimable.then_some((Place { slot, distance }, word))
+                });
+                tags = line.slots().iter().fold(tags, |tags, slot| digest(tags, slot.tag()));
+            }
+        }
+        match room {
+            Some((place, word)) => Found::Room(place, word),
+            None => Found::Full(tags),
+        }
+    }
+
+    /// Applies `turn` to the word of `tag` if it is here. A word is not lowered below the floor: at or above it, it is
+    /// above every word that a former owner of the slot left.
+    fn visit_tag<T>(&self, tag: u64, mut turn: impl FnMut(u64) -> Turn<T>) -> Option<T> {
+        let home = self.lines.home(tag);
+        loop {
+            let (slot, word) = (0..self.lines.window().min(self.lines.reach(home)))
+                .flat_map(|distance| self.lines.line(home, distance).candidates(tag))
+                .find_map(|slot| slot.look(tag).map(|word| (slot, word)))?;
+            if word.state() != State::Time {
+                // Nothing has been charged yet.
+                return None;
+            }
+            let floor = self.floor.get();
+            let clamped = |word| match turn(word) {
+                Turn::Put(next, answer) if next < word => Turn::Put(next.max(floor.min(word)), answer),
+                other => other,
+            };
+            if let Some(answer) = charge(slot, word, clamped) {
+                return Some(answer);
+            }
+        }
+    }
+}
+
+/// Applies `turn` to the word of an owned slot; `None` when it has changed meanwhile.
+#[inline]
+fn charge<T>(slot: &Slot, word: Word, mut turn: impl FnMut(u64) -> Turn<T>) -> Option<T> {
+    match turn(word.value()) {
+        Turn::Keep(answer) => slot.still(word).then_some(answer),
+        Turn::Put(next, answer) => slot.charge(word, next).then_some(answer),
+    }
+}
+
+/// Mixes a tag into a digest, so that two different windows are very unlikely to look the same.
+fn digest(tags: u64, tag: u64) -> u64 {
+    (tags.rotate_left(5) ^ tag).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+impl<H> sealed::Sealed for Table<H> {}
+
+impl<H: BuildHasher> Store for Table<H> {
+    /// The tag.
+    type Token = u64;
+
+    fn decide_token<T>(
+        &self,
+        &tag: &u64,
+        life: Life,
+        turn: impl FnMut(u64, u64) -> Turn<T>,
+    ) -> Result<T, NoRoom> {
+        self.decide_tag(tag, life, turn)
+    }
+
+    fn visit_token<T>(&self, &tag: &u64, turn: impl FnMut(u64) -> Turn<T>) -> Option<T> {
+        self.visit_tag(tag, turn)
+    }
+
+    fn len(&self, life: Life) -> usize {
+        let live = |word: Word| word.state() == State::Time && !life.is_idle(word.value());
+        self.lines.slots().filter(|slot| live(slot.word())).count()
+    }
+
+    fn capacity(&self) -> Option<usize> {
+        Some(self.capacity)
+    }
+}
+
+impl<Q: ?Sized + Hash, H: BuildHasher> Lookup<Q> for Table<H> {
+    #[inline]
+    fn token(&self, key: &Q) -> u64 {
+        self.hasher.hash_one(key)
+    }
+
+    #[inline]
+    fn decide<T>(&self, key: &Q, life: Life, turn: impl FnMut(u64, u64) -> Turn<T>) -> Result<T, NoRoom> {
+        self.decide_tag(self.token(key), life, turn)
+    }
+
+    fn peek<T>(&self, key: &Q, life: Life, mut look: impl FnMut(u64, u64) -> T) -> T {
+        let tag = self.token(key);
+        if let Some(answer) = self.visit_tag(tag, |word| Turn::Keep(look(word, 0))) {
+            return answer;
+        }
+        let (start, floor) = self.start(tag, life);
+        look(start, floor)
+    }
+
+    fn visit<T>(&self, key: &Q, turn: impl FnMut(u64) -> Turn<T>) -> Option<T> {
+        self.visit_tag(self.token(key), turn)
+    }
+}

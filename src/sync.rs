@@ -1,0 +1,80 @@
+//! The only file that names atomics: the standard library's, or loom's when a model is being checked.
+//!
+//! loom 0.7 remembers one last access per object, so where one thread loads a value and another loads and
+//! then writes it, it never tries the write before the first load (loom issues 166 and 392). Under loom every
+//! access here therefore first does a relaxed `fetch_add` on one shared counter when the environment variable
+//! `TOLLGATE_TICK` is set: all accesses become dependent, and no happens-before edge is added.
+
+#[cfg(not(all(loom, feature = "loom")))]
+pub(crate) use core::sync::atomic::{AtomicU8, AtomicU64, Ordering, fence};
+
+#[cfg(all(loom, feature = "loom"))]
+pub(crate) use model::{AtomicU8, AtomicU64, Ordering, fence, ticks};
+
+#[cfg(all(loom, feature = "loom"))]
+mod model {
+    use loom::sync::atomic;
+    pub(crate) use loom::sync::atomic::Ordering;
+
+    loom::lazy_static! {
+        static ref TICKS: atomic::AtomicUsize = atomic::AtomicUsize::new(0);
+    }
+
+    pub(crate) fn ticks() -> bool {
+        static ON: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+        *ON.get_or_init(|| std::env::var_os("TOLLGATE_TICK").is_some())
+    }
+
+    fn tick() {
+        if ticks() {
+            // Relaxed: the counter orders nothing, it only makes loom treat every two accesses as dependent.
+            TICKS.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn fence(order: Ordering) {
+        tick();
+        atomic::fence(order);
+    }
+
+    macro_rules! atomic {
+        ($name:ident, $value:ty) => {
+            #[derive(Debug)]
+            pub(crate) struct $name(atomic::$name);
+
+            impl $name {
+                pub(crate) fn new(value: $value) -> Self {
+                    Self(atomic::$name::new(value))
+                }
+                pub(crate) fn load(&self, order: Ordering) -> $value {
+                    tick();
+                    self.0.load(order)
+                }
+                pub(crate) fn store(&self, value: $value, order: Ordering) {
+                    tick();
+                    self.0.store(value, order);
+                }
+                pub(crate) fn fetch_max(&self, value: $value, order: Ordering) -> $value {
+                    tick();
+                    self.0.fetch_max(value, order)
+                }
+                pub(crate) fn fetch_add(&self, value: $value, order: Ordering) -> $value {
+                    tick();
+                    self.0.fetch_add(value, order)
+                }
+                pub(crate) fn compare_exchange(
+                    &self,
+                    old: $value,
+                    new: $value,
+                    success: Ordering,
+                    failure: Ordering,
+                ) -> Result<$value, $value> {
+                    tick();
+                    self.0.compare_exchange(old, new, success, failure)
+                }
+            }
+        };
+    }
+    atomic!(AtomicU8, u8);
+    atomic!(AtomicU64, u64);
+}
