@@ -157,3 +157,26 @@ impl fmt::Display for BuildError {
 }
 
 impl std::error::Error for BuildError {}
+
+/// The characters of a refused text that its error repeats.
+const QUOTED_CHARS: usize = 64;
+
+/// The start of a text, for an error to repeat.
+pub(crate) fn quoted(text: &str) -> String {
+    match text.char_indices().nth(QUOTED_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_cut_between_characters() {
+        let exact = "é".repeat(QUOTED_CHARS);
+        assert_eq!(quoted(&exact), exact);
+        assert_eq!(quoted(&format!("{exact}é")), format!("{exact}…"));
+    }
+}

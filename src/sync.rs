@@ -42,6 +42,7 @@ mod model {
             #[derive(Debug)]
             pub(crate) struct $name(atomic::$name);
 
+            #[allow(dead_code, reason = "no type needs every method")]
             impl $name {
                 pub(crate) fn new(value: $value) -> Self {
                     Self(atomic::$name::new(value))

@@ -1,5 +1,7 @@
 //! Ticks: the unit of time in which every rate is a whole number.
 
+use core::num::NonZeroU64;
+
 use crate::algorithm::MAX_WORD;
 use crate::error::BuildError;
 use crate::quota::Rate;
@@ -33,13 +35,13 @@ pub(super) struct Ticks {
 
 impl Ticks {
     /// The finest scale on which a full burst fits, and the ticks of one unit.
-    pub(super) fn new(rate: Rate) -> Result<(Self, u64), BuildError> {
+    pub(super) fn new(rate: Rate) -> Result<(Self, NonZeroU64), BuildError> {
         let (limit, period_ns, burst) = (rate.limit(), rate.period_ns(), rate.capacity());
         let exact = period_ns.div_ceil(limit);
         let fine = Self::scale(exact * limit, period_ns);
         let max_exact_burst = fine.max_burst_ticks() / exact;
         if burst <= max_exact_burst {
-            return Ok((fine, exact));
+            return Ok((fine, at_least_one(exact)));
         }
         let whole_interval = period_ns / limit;
         let coarsest = MIN_PERIOD_TICKS.div_ceil(limit);
@@ -48,7 +50,7 @@ impl Ticks {
             let max_coarse_burst = if whole_interval < coarsest { 0 } else { MAX_COARSE_BURST / coarsest };
             return Err(BuildError::BurstTooLarge { burst, max: max_exact_burst.max(max_coarse_burst) });
         }
-        Ok((Self::scale(per_unit * limit - 1, period_ns), per_unit))
+        Ok((Self::scale(per_unit * limit - 1, period_ns), at_least_one(per_unit)))
     }
 
     const fn scale(ticks: u64, period_ns: u64) -> Self {
@@ -60,7 +62,7 @@ impl Ticks {
     }
 
     /// The ticks of one unit of another rate, rounded up, on this scale.
-    pub(super) fn per_unit_of(&self, rate: Rate) -> Result<u64, BuildError> {
+    pub(super) fn per_unit_of(&self, rate: Rate) -> Result<NonZeroU64, BuildError> {
         let (ticks, ns) = (u128::from(self.per_period.0), u128::from(self.per_period.1));
         // Below 2^59 * 2^60, and below 2^59 * 2^59.
         let interval = (u128::from(rate.period_ns()) * ticks, u128::from(rate.limit()) * ns);
@@ -72,7 +74,7 @@ impl Ticks {
         if u128::from(rate.capacity()) > max {
             return Err(BuildError::BurstTooLarge { burst: rate.capacity(), max: max as u64 });
         }
-        Ok(per_unit as u64)
+        Ok(at_least_one(per_unit as u64))
     }
 
     /// What a word holds on top of the latest time.
@@ -96,4 +98,9 @@ impl Ticks {
     pub(super) const fn span_ns(&self, ticks: u64) -> u64 {
         self.to_ns.ceil(ticks)
     }
+}
+
+/// An interval of a valid rate is at least a nanosecond, and rounded up.
+fn at_least_one(ticks: u64) -> NonZeroU64 {
+    NonZeroU64::new(ticks).unwrap_or(NonZeroU64::MIN)
 }

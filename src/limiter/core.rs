@@ -215,16 +215,15 @@ fn decide<Q: ?Sized, S: Lookup<Q>, A: Algorithm + ?Sized>(
     cost: u64,
 ) -> Decision {
     let life = life(algorithm, now);
-    let answer = store.decide(key, life, |word, floor| {
+    // Left here rather than handed through the store: it is six words long. The store calls at least once.
+    let mut decision = Decision::never_fits(0, 0, 0);
+    let stored = store.decide(key, life, |word, floor| {
         let step = algorithm.decide(word, newcomer(algorithm, now, life, floor), cost);
-        if step.decision.is_allowed() {
-            Turn::Put(step.word, step.decision)
-        } else {
-            Turn::Keep(step.decision)
-        }
+        decision = step.decision;
+        if step.decision.is_allowed() { Turn::Put(step.word, ()) } else { Turn::Keep(()) }
     });
-    match answer {
-        Ok(decision) => decision,
+    match stored {
+        Ok(()) => decision,
         Err(NoRoom::Allow) => algorithm.decide(life.fresh, now, cost).decision,
         Err(NoRoom::Deny) => no_room(algorithm, life, now, cost),
     }

@@ -21,29 +21,36 @@ impl Ratio {
     pub(crate) const fn new(num: u64, den: u64) -> Self {
         debug_assert!(den > 0 && den <= Self::MAX_INPUT);
         let (whole, num) = (num / den, num % den);
+        let den = if num == 0 { 1 } else { den };
         Self { whole, num, den, magic: (((num as u128) << 64) / den as u128) as u64 }
     }
 
     /// `value * ratio`, rounded down.
     #[inline]
     pub(crate) const fn floor(&self, value: u64) -> u64 {
-        self.divide(value).0
+        if self.is_one() { value } else { self.divide(value).0 }
     }
 
     /// `value * ratio`, rounded up.
     #[inline]
     pub(crate) const fn ceil(&self, value: u64) -> u64 {
+        if self.is_one() {
+            return value;
+        }
         let (quotient, remainder) = self.divide(value);
         if remainder > 0 { quotient.saturating_add(1) } else { quotient }
     }
 
-    /// Quotient and remainder of `value * (whole * den + num)` by `den`.
+    /// The common case: a whole number of nanoseconds per unit.
     #[inline]
+    const fn is_one(&self) -> bool {
+        self.den == 1 && self.whole == 1
+    }
+
+    /// Quotient and remainder of `value * (whole * den + num)` by `den`. Out of line: most quotas never get here.
+    #[inline(never)]
     const fn divide(&self, value: u64) -> (u64, u64) {
         debug_assert!(value <= Self::MAX_INPUT);
-        if self.num == 0 {
-            return (self.whole.saturating_mul(value), 0);
-        }
         let estimate = ((value as u128 * self.magic as u128) >> 64) as u64;
         // The true remainder is below 2 * den <= 2^63, so the arithmetic may wrap on the way.
         let rest = value.wrapping_mul(self.num).wrapping_sub(estimate.wrapping_mul(self.den));

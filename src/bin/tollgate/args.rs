@@ -13,7 +13,7 @@ use crate::key::KeySpec;
 const EXAMPLES: &str = "\
 Examples:
   tollgate replay --limit 100/min access.log
-  tollgate replay --limit 10/s --limit '10/s burst 50' --key ip/64 access.log.1.gz access.log
+  tollgate replay --limit 10/s --limit '10/s burst 50' --key ip/24/56 access.log.1.gz access.log
   zcat logs/*.gz | tollgate replay --limit 1000000/min --cost bytes --output json -
   tollgate synth --lines 10000 --seed 7 | tollgate replay --limit 30/min -";
 
@@ -31,9 +31,16 @@ Formats (the first line that can be read decides, for each file):
   csv                timestamp,key[,cost], with or without a header; its key serves any --key
 Times are RFC 3339 (2015-05-17T10:05:03Z) or Unix numbers: seconds, or milli-, micro- or
 nanoseconds, told apart by their size; a fraction is kept to the nanosecond.
+A line that cannot be read, or has no field that --key or --cost needs, is counted as unparsed and
+the first few are shown; without a user, the user is -. Blank lines do not count.
 
 Exit codes: 0 the log was replayed; 1 the report could not be written; 2 an argument is wrong, a
 file could not be read whole, or no line of the log could be read.";
+
+const SYNTH_EXAMPLES: &str = "\
+Examples:
+  tollgate synth --lines 100000 --clients 5000 --rate 200 > made-up.log
+  tollgate synth --seed 7 | tollgate replay --limit 30/min -";
 
 /// Replay access logs against rate limits, and make up logs to try them on.
 #[derive(Debug, Parser)]
@@ -64,11 +71,13 @@ pub(crate) struct ReplayArgs {
     #[arg(long = "algorithm", short = 'a', value_name = "NAME", default_value = "gcra")]
     pub(crate) algorithms: Vec<String>,
 
-    /// Who is limited: ip, ip/64, user, path, method, or several joined (ip,path).
+    /// Who is limited: ip, ip/64, ip/24, user, path, method, or several joined (ip,path).
     ///
-    /// `ip` is the whole address, an IPv4-mapped IPv6 address being the IPv4 one. `ip/64` cuts IPv6
-    /// addresses to their first 64 bits and `ip/24` cuts IPv4 addresses to 24 (up to 32 means IPv4, more
-    /// means IPv6); `ip/24/64` does both. A host name is taken as it is. A path is cut before its `?`.
+    /// `ip` is one client, as the library's IpPrefix: the IPv4 address, or the first 64 bits of the IPv6
+    /// address; an IPv4-mapped IPv6 address is the IPv4 one. `ip/48` and `ip/128` cut IPv6 addresses
+    /// elsewhere, `ip/24` cuts IPv4 addresses (up to 32 means IPv4, more means IPv6), `ip/24/48` does both.
+    /// A host name is taken as it is, and a path is cut before its `?`. In a joined key, a comma or a
+    /// backslash within a part has a backslash in front.
     #[arg(long, short = 'k', value_name = "KEY", default_value = "ip")]
     pub(crate) key: KeySpec,
 
@@ -105,7 +114,7 @@ pub(crate) struct ReplayArgs {
 /// Few of the clients make most of the requests (Zipf's law), there is one burst of traffic, and one
 /// client is abusive. The same arguments give the same bytes on every machine.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = SYNTH_EXAMPLES)]
 pub(crate) struct SynthArgs {
     /// How many requests to write.
     #[arg(long, value_name = "N", default_value_t = 10_000)]
@@ -119,7 +128,7 @@ pub(crate) struct SynthArgs {
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) clients: u32,
 
-    /// The time of the first request.
+    /// The time of the first request; all of them must lie between 1970 and 2043.
     #[arg(long, value_name = "RFC3339", default_value = "2026-01-01T00:00:00Z")]
     pub(crate) start: Timestamp,
 

@@ -1,6 +1,6 @@
 //! Why the command stops early, and its exit code.
 
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// What went wrong.
@@ -21,15 +21,17 @@ impl From<io::Error> for Failure {
 impl Failure {
     /// Tells the user, and says how to exit.
     pub(crate) fn report(&self) -> ExitCode {
+        // If nobody listens to standard error either, the exit code still tells.
+        let tell = |message: &str| drop(writeln!(io::stderr(), "tollgate: {message}"));
         match self {
             Self::Input(message) => {
-                anstream::eprintln!("tollgate: {}", message.trim_end());
+                tell(message.trim_end());
                 ExitCode::from(2)
             }
             // The reader has seen enough, as in `tollgate ... | head`.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
             Self::Output(error) => {
-                anstream::eprintln!("tollgate: cannot write the output: {error}");
+                tell(&format!("cannot write the output: {error}"));
                 ExitCode::FAILURE
             }
         }

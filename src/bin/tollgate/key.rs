@@ -14,7 +14,7 @@ pub(crate) struct KeySpec(Vec<Part>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
-    /// An address cut to as many bits.
+    /// An address cut to as many bits; what `--key` leaves open is the library's default.
     Ip {
         v4_len: u8,
         v6_len: u8,
@@ -26,6 +26,8 @@ enum Part {
 
 const V4_BITS: u8 = 32;
 const V6_BITS: u8 = 128;
+/// As in [`IpPrefix::new`]: a client of IPv6 usually has a whole /64, and its addresses change.
+const V6_DEFAULT: u8 = 64;
 
 impl KeySpec {
     /// Writes the key of `record` into `key`.
@@ -116,12 +118,12 @@ impl FromStr for Part {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text.trim() {
-            "ip" => Ok(Self::Ip { v4_len: V4_BITS, v6_len: V6_BITS }),
+            "ip" => Ok(Self::Ip { v4_len: V4_BITS, v6_len: V6_DEFAULT }),
             "user" => Ok(Self::User),
             "method" => Ok(Self::Method),
             "path" => Ok(Self::Path),
             other => other.strip_prefix("ip/").and_then(prefix).ok_or_else(|| {
-                format!("no key is named {other:?}: write ip, ip/64, ip/24, ip/24/64, user, method, path, or several as ip,path")
+                format!("no key is named {other:?}: write ip, ip/64, ip/128, ip/24, ip/24/64, user, method, path, or several as ip,path")
             }),
         }
     }
@@ -133,7 +135,7 @@ fn prefix(lengths: &str) -> Option<Part> {
     let (v4_len, v6_len) = match lengths.split_once('/') {
         Some((v4, v6)) => (length(v4)?, length(v6)?),
         None => match length(lengths)? {
-            bits @ 0..=V4_BITS => (bits, V6_BITS),
+            bits @ 0..=V4_BITS => (bits, V6_DEFAULT),
             bits => (V4_BITS, bits),
         },
     };
@@ -167,7 +169,9 @@ mod tests {
         for (spec, ip, expected) in [
             ("ip", "10.1.2.3", "10.1.2.3"),
             ("ip", "::ffff:10.1.2.3", "10.1.2.3"),
-            ("ip", "2001:DB8:0:0::1", "2001:db8::1"),
+            ("ip", "2001:DB8:0:0::1", "2001:db8::/64"),
+            ("ip/128", "2001:DB8:0:0::1", "2001:db8::1/128"),
+            ("ip/128", "10.1.2.3", "10.1.2.3"),
             ("ip", "Host.Example", "Host.Example"),
             ("ip", "-", "-"),
             ("ip/64", "10.1.2.3", "10.1.2.3"),
@@ -175,13 +179,21 @@ mod tests {
             ("ip/64", "2001:db8:1:2:3::4", "2001:db8:1:2::/64"),
             ("ip/24", "10.1.2.3", "10.1.2.0/24"),
             ("ip/24", "::ffff:10.1.2.3", "10.1.2.0/24"),
-            ("ip/24", "2001:db8::1", "2001:db8::1"),
+            ("ip/24", "2001:db8::1", "2001:db8::/64"),
             ("ip/24/48", "10.1.2.3", "10.1.2.0/24"),
             ("ip/24/48", "2001:db8:1:2::1", "2001:db8:1::/48"),
-            ("ip/32/128", "2001:db8:1:2::1", "2001:db8:1:2::1"),
+            ("ip/32/128", "2001:db8:1:2::1", "2001:db8:1:2::1/128"),
             ("ip/64", "host.example", "host.example"),
         ] {
             assert_eq!(key(spec, &record(ip, "-", "/")), Ok(expected.to_owned()), "{spec} {ip}");
+        }
+    }
+
+    #[test]
+    fn ip_alone_is_the_key_of_the_library() {
+        for text in ["10.1.2.3", "::ffff:10.1.2.3", "2001:db8:1:2:3::4", "::1", "0.0.0.0"] {
+            let ip: IpAddr = text.parse().expect("an address");
+            assert_eq!(key("ip", &record(text, "-", "/")), Ok(IpPrefix::new(ip).to_string()), "{text}");
         }
     }
 

@@ -12,6 +12,7 @@ use rand::distr::weighted::WeightedIndex;
 use rand::distr::{Distribution, Uniform};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
+use tollgate::MAX_NOW_NS;
 
 use crate::args::SynthArgs;
 use crate::failure::Failure;
@@ -103,13 +104,17 @@ impl Traffic {
 
     /// The request of this line.
     fn next(&mut self, line: u64) -> Result<Request, Failure> {
+        if !(0..=i128::from(MAX_NOW_NS)).contains(&self.time.as_nanosecond()) {
+            return Err(Failure::Input(format!(
+                "no limiter takes requests at {}: --start between 1970 and 2043",
+                self.time
+            )));
+        }
         let abusive = self.abuse.contains(&line) && self.rng.random_ratio(1, ABUSE_ONE_IN);
         let request = if abusive { self.abusive() } else { self.ordinary() };
         let gap_ns = if self.burst.contains(&line) { &self.burst_gap_ns } else { &self.gap_ns };
         let gap = jiff::SignedDuration::from_nanos(gap_ns.sample(&mut self.rng) as i64);
-        self.time = self.time.checked_add(gap).map_err(|_| {
-            Failure::Input(format!("the log would go on after the year 9999: start before {}", self.time))
-        })?;
+        self.time += gap;
         Ok(request)
     }
 
@@ -158,7 +163,8 @@ fn zipf(n: u64) -> WeightedIndex<u64> {
 /// The address of a client: in a private network, or every fourth in a documentation network of IPv6, where a client
 /// has a /64 to itself and uses several addresses of it.
 fn address(client: u32, rng: &mut Pcg64) -> IpAddr {
-    let [_, high, middle, low] = client.to_be_bytes();
+    // From 1, as no host has the address 10.0.0.0.
+    let [_, high, middle, low] = (client + 1).to_be_bytes();
     if client % 4 == 3 {
         let host = rng.random_range(1..=3_u16);
         return IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, u16::from(high), client as u16, 0, 0, 0, host));

@@ -14,7 +14,7 @@ impl<H> Table<H> {
         place: Place<'_>,
         word: Word,
         life: Life,
-        turn: &mut impl FnMut(u64, u64) -> Turn<T>,
+        turn: &mut dyn FnMut(u64, u64) -> Turn<T>,
     ) -> Option<T> {
         let (start, floor) = self.start(tag, life);
         if let Turn::Keep(answer) = turn(start, floor) {
@@ -25,7 +25,14 @@ impl<H> Table<H> {
     }
 
     /// Takes the slot for `tag` and publishes it, uncharged. `None`: somebody else took it.
-    pub(super) fn claim(&self, tag: u64, home: usize, place: Place<'_>, word: Word, life: Life) -> Option<Word> {
+    pub(super) fn claim(
+        &self,
+        tag: u64,
+        home: usize,
+        place: Place<'_>,
+        word: Word,
+        life: Life,
+    ) -> Option<Word> {
         // First the floor: whoever misses the word that goes away here starts above it.
         if word.value().saturating_add(life.lead) >= self.floor.get() {
             self.floor.raise(life.fresh);
@@ -47,7 +54,7 @@ impl<H> Table<H> {
         place: Place<'_>,
         pending: Word,
         life: Life,
-        turn: &mut impl FnMut(u64, u64) -> Turn<T>,
+        turn: &mut dyn FnMut(u64, u64) -> Turn<T>,
     ) -> Option<T> {
         // SeqCst: pairs with this fence in any other thread that settles a slot of the same key, and with the one in
         // `overflow`. It stands between the publication that we made or saw, and the look at the window and the cell.

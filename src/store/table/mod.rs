@@ -125,7 +125,7 @@ impl<H> Table<H> {
         tag: u64,
         home: usize,
         life: Life,
-        turn: &mut impl FnMut(u64, u64) -> Turn<T>,
+        turn: &mut dyn FnMut(u64, u64) -> Turn<T>,
     ) -> Result<T, NoRoom> {
         let mut seen_full = None;
         loop {

@@ -1,11 +1,11 @@
 //! The table with its insides open, for `loom-tests`.
 
 use crate::model::{Slot, SlotState, Stop, Tags};
+use crate::store::Life;
+use crate::store::table::Overflow;
 use crate::store::table::slot::{Slot as Place, State, Word};
 use crate::store::table::window::SLOTS;
 use crate::store::table::{Found, LOAD_PERCENT, Table};
-use crate::store::Life;
-use crate::store::table::Overflow;
 
 impl Table<Tags> {
     pub(crate) const LINE: usize = SLOTS;

@@ -60,7 +60,7 @@ impl<H> Table<H> {
         tag: u64,
         home: usize,
         life: Life,
-        turn: &mut impl FnMut(u64, u64) -> Turn<T>,
+        turn: &mut dyn FnMut(u64, u64) -> Turn<T>,
     ) -> Option<Result<T, NoRoom>> {
         // Relaxed: ordered before the cell's charge by its Release, and for `settle` by the fence below.
         self.shared.overflowed.fetch_add(1, Ordering::Relaxed);

@@ -1,5 +1,6 @@
 //! The log in memory: for each key, when it asked and for how much.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, BufRead};
 
@@ -81,7 +82,7 @@ impl History {
                 self.complain(file, number, "longer than a mebibyte", "");
                 continue;
             };
-            let text = String::from_utf8_lossy(bytes);
+            let text = str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
             // Editors of some systems put a byte order mark first.
             let text = if number == 1 { text.trim_start_matches('\u{feff}') } else { &text };
             if text.trim().is_empty() {

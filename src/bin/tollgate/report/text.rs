@@ -58,7 +58,6 @@ fn render(outcome: &Outcome) -> String {
     let mut text = summary(outcome);
     text.push('\n');
     text.push_str(&comparison(outcome));
-    text.push('\n');
     text.push_str(&peaks(outcome));
     for result in &outcome.results {
         text.push('\n');
@@ -130,10 +129,11 @@ fn peaks(outcome: &Outcome) -> String {
     peaks.sort_by_key(|peak| peak.period_ns);
     peaks.dedup();
     let mut text = String::new();
-    for peak in peaks {
+    for (index, peak) in peaks.into_iter().enumerate() {
+        let gap = if index == 0 { "\n" } else { "" };
         writeln!(
             text,
-            "The most {unit} of a key in any {}: {} (p50 of the keys), {} (p99), {} (max)",
+            "{gap}The busiest {} of a key, in {unit}: {} (p50 of the keys), {} (p99), {} (max)",
             exact_duration(peak.period_ns),
             count(peak.p50),
             count(peak.p99),
@@ -191,11 +191,11 @@ fn bars(values: &[u64]) -> Vec<String> {
 }
 
 /// A number with its thousands set apart.
-pub(super) fn count(number: u64) -> String {
+fn count(number: u64) -> String {
     HumanCount(number).to_string()
 }
 
-fn plural(number: u64, noun: &str) -> String {
+pub(super) fn plural(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
 }
 

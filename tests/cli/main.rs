@@ -1,0 +1,9 @@
+//! The command line from outside: arguments in, text and exit codes out.
+
+mod errors;
+mod formats;
+mod keys;
+mod order;
+mod report;
+mod support;
+mod synth;
