@@ -53,3 +53,8 @@ pub use limiter::{DirectLimiter, DirectLimiterBuilder, Limiter, LimiterBuilder, 
 pub use quota::{MAX_PERIOD, ParseQuotaError, ParseQuotaErrorKind, Quota, Rate};
 pub use store::{Lookup, Map, Overflow, Single, Store, Table};
 pub use time::{MAX_NOW_NS, Now};
+
+/// The README's code, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -109,3 +109,43 @@ fn a_borrowed_tuple_is_a_key() {
     assert!(limiter.check(&(owned.as_str(), 1)).is_denied());
     assert!(limiter.check(&("a", 2)).is_allowed());
 }
+
+#[test]
+fn plans_share_the_state_and_are_not_lent_to_other_limiters() {
+    for algorithm in ALL {
+        let limiter = direct(algorithm, "10/min");
+        let paid = limiter.plan("100/min".parse().unwrap()).unwrap();
+        assert!(limiter.check_n_with_at(50, &paid, 0).is_allowed(), "{algorithm}");
+        // Arrival times keep the fraction used, window counts the units.
+        let left = if ARRIVAL.contains(&algorithm) { 5 } else { 0 };
+        assert_eq!(limiter.peek_n_at(0, 0).remaining(), left, "{algorithm}");
+        limiter.refund_with_at(50, &paid, 0);
+        assert_eq!(limiter.peek_n_at(0, 0).remaining(), 10, "{algorithm}");
+        let other = direct(algorithm, "2/s");
+        assert_eq!(other.check_n_with_at(1, &paid, 0).limit(), 2, "{algorithm}");
+    }
+}
+
+#[test]
+fn a_plan_with_a_longer_burst_leaves_exact_waits_to_one_with_a_shorter() {
+    for algorithm in ARRIVAL {
+        let limiter = direct(algorithm, "10/s");
+        let daily = limiter.plan("1000/day".parse().unwrap()).unwrap();
+        assert!(limiter.check_n_with_at(1_000, &daily, 0).is_allowed());
+        // A day's worth is gone; a tenth of a second of it comes back for the short quota at the end.
+        let wait = limiter.peek_n_at(1, 0).retry_after();
+        assert_eq!(wait, Duration::from_secs(86_400) - Duration::from_millis(900));
+        let wait_ns = wait.as_nanos() as u64;
+        assert!(limiter.peek_n_at(1, wait_ns - 1).is_denied());
+        assert!(limiter.peek_n_at(1, wait_ns).is_allowed());
+    }
+}
+
+#[test]
+fn limiters_cross_threads() {
+    fn crosses<T: Send + Sync>() {}
+    crosses::<Limiter<str>>();
+    crosses::<Limiter<std::rc::Rc<str>>>();
+    crosses::<DirectLimiter<ManualClock>>();
+    crosses::<tollgate::Plan>();
+}

@@ -36,6 +36,12 @@ impl<C> Core<C> {
         &self.plan
     }
 
+    /// `plan`, or the limiter's own when that is a plan of another limiter, whose words mean something else.
+    #[inline]
+    pub(crate) fn own<'a>(&'a self, plan: &'a Plan) -> &'a Plan {
+        if plan.is_sibling(&self.plan) { plan } else { &self.plan }
+    }
+
     pub(crate) fn clock(&self) -> &C {
         &self.clock
     }

@@ -82,13 +82,13 @@ impl<C> DirectLimiter<C> {
     /// Asks for `cost` units at a time of your own.
     #[inline]
     pub fn check_n_at(&self, cost: u64, now_ns: u64) -> Decision {
-        self.check_n_with_at(cost, self.core.plan(), now_ns)
+        self.core.decide(&self.store, &(), self.core.plan(), now_ns, cost)
     }
 
     /// Asks for `cost` units under a plan at a time of your own.
     #[inline]
     pub fn check_n_with_at(&self, cost: u64, plan: &Plan, now_ns: u64) -> Decision {
-        self.core.decide(&self.store, &(), plan, now_ns, cost)
+        self.core.decide(&self.store, &(), self.core.own(plan), now_ns, cost)
     }
 
     /// What [`check_n_at`](Self::check_n_at) would answer. Nothing is taken.
@@ -98,7 +98,12 @@ impl<C> DirectLimiter<C> {
 
     /// Gives back the newest `units` at a time of your own.
     pub fn refund_at(&self, units: u64, now_ns: u64) {
-        self.core.refund(&self.store, &(), self.core.plan(), now_ns, units);
+        self.refund_with_at(units, self.core.plan(), now_ns);
+    }
+
+    /// Gives back the newest `units`, which were taken under a plan, at a time of your own.
+    pub fn refund_with_at(&self, units: u64, plan: &Plan, now_ns: u64) {
+        self.core.refund(&self.store, &(), self.core.own(plan), now_ns, units);
     }
 
     /// Makes the limiter as good as new at a time of your own.
@@ -159,7 +164,20 @@ impl<C: Clock> DirectLimiter<C> {
     /// # Errors
     /// As [`reserve`](Self::reserve).
     pub fn reserve_at(&self, units: u64, now_ns: u64) -> Result<Reservation<'_, C, Single>, Decision> {
-        let plan = self.core.plan();
+        self.reserve_with_at(units, self.core.plan(), now_ns)
+    }
+
+    /// [`reserve`](Self::reserve) under a plan, at a time of your own.
+    ///
+    /// # Errors
+    /// As [`reserve`](Self::reserve).
+    pub fn reserve_with_at<'a>(
+        &'a self,
+        units: u64,
+        plan: &'a Plan,
+        now_ns: u64,
+    ) -> Result<Reservation<'a, C, Single>, Decision> {
+        let plan = self.core.own(plan);
         let taken = self.core.reserve(&self.store, &(), plan, now_ns, units)?;
         Ok(Reservation::new(&self.core, &self.store, plan, (), units, taken))
     }

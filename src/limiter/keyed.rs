@@ -110,7 +110,7 @@ impl<K: ?Sized, C, S: Store> Limiter<K, C, S> {
         K: Borrow<Q>,
         S: Lookup<Q>,
     {
-        self.check_n_with_at(key, cost, self.core.plan(), now_ns)
+        self.core.decide(&self.store, key, self.core.plan(), now_ns, cost)
     }
 
     /// [`check_n_with`](Self::check_n_with) at a time of your own.
@@ -120,7 +120,7 @@ impl<K: ?Sized, C, S: Store> Limiter<K, C, S> {
         K: Borrow<Q>,
         S: Lookup<Q>,
     {
-        self.core.decide(&self.store, key, plan, now_ns, cost)
+        self.core.decide(&self.store, key, self.core.own(plan), now_ns, cost)
     }
 
     /// [`peek_n`](Self::peek_n) at a time of your own.
@@ -129,7 +129,16 @@ impl<K: ?Sized, C, S: Store> Limiter<K, C, S> {
         K: Borrow<Q>,
         S: Lookup<Q>,
     {
-        self.core.peek(&self.store, key, self.core.plan(), now_ns, cost)
+        self.peek_n_with_at(key, cost, self.core.plan(), now_ns)
+    }
+
+    /// [`peek_n`](Self::peek_n) under a plan, at a time of your own.
+    pub fn peek_n_with_at<Q: ?Sized>(&self, key: &Q, cost: u64, plan: &Plan, now_ns: u64) -> Decision
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.core.peek(&self.store, key, self.core.own(plan), now_ns, cost)
     }
 
     /// [`refund`](Self::refund) at a time of your own.
@@ -138,7 +147,16 @@ impl<K: ?Sized, C, S: Store> Limiter<K, C, S> {
         K: Borrow<Q>,
         S: Lookup<Q>,
     {
-        self.core.refund(&self.store, key, self.core.plan(), now_ns, units);
+        self.refund_with_at(key, units, self.core.plan(), now_ns);
+    }
+
+    /// [`refund`](Self::refund) of units that were taken under a plan, at a time of your own.
+    pub fn refund_with_at<Q: ?Sized>(&self, key: &Q, units: u64, plan: &Plan, now_ns: u64)
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.core.refund(&self.store, key, self.core.own(plan), now_ns, units);
     }
 
     /// [`reset`](Self::reset) at a time of your own.
@@ -187,7 +205,7 @@ impl<K: ?Sized, C: Clock, S: Store> Limiter<K, C, S> {
         self.check_n_with(key, 1, plan)
     }
 
-    /// Asks for `cost` units under a [plan](Self::plan) of this limiter. A plan of another limiter has no meaning here.
+    /// Asks for `cost` units under a [plan](Self::plan) of this limiter.
     #[inline]
     pub fn check_n_with<Q: ?Sized>(&self, key: &Q, cost: u64, plan: &Plan) -> Decision
     where
@@ -225,6 +243,24 @@ impl<K: ?Sized, C: Clock, S: Store> Limiter<K, C, S> {
         S: Lookup<Q>,
     {
         self.refund_at(key, units, self.core.now_ns());
+    }
+
+    /// Where the key stands under a plan. Nothing is taken.
+    pub fn peek_with<Q: ?Sized>(&self, key: &Q, plan: &Plan) -> Decision
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.peek_n_with_at(key, 0, plan, self.core.now_ns())
+    }
+
+    /// [`refund`](Self::refund) of units that were taken under a plan.
+    pub fn refund_with<Q: ?Sized>(&self, key: &Q, units: u64, plan: &Plan)
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.refund_with_at(key, units, plan, self.core.now_ns());
     }
 
     /// Makes a key as good as new.
@@ -269,7 +305,42 @@ impl<K: ?Sized, C: Clock, S: Store> Limiter<K, C, S> {
         K: Borrow<Q>,
         S: Lookup<Q>,
     {
-        let plan = self.core.plan();
+        self.reserve_with_at(key, units, self.core.plan(), now_ns)
+    }
+
+    /// [`reserve`](Self::reserve) under a plan.
+    ///
+    /// # Errors
+    /// As [`reserve`](Self::reserve).
+    pub fn reserve_with<'a, Q: ?Sized>(
+        &'a self,
+        key: &Q,
+        units: u64,
+        plan: &'a Plan,
+    ) -> Result<Reservation<'a, C, S>, Decision>
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.reserve_with_at(key, units, plan, self.core.now_ns())
+    }
+
+    /// [`reserve_with`](Self::reserve_with) at a time of your own.
+    ///
+    /// # Errors
+    /// As [`reserve`](Self::reserve).
+    pub fn reserve_with_at<'a, Q: ?Sized>(
+        &'a self,
+        key: &Q,
+        units: u64,
+        plan: &'a Plan,
+        now_ns: u64,
+    ) -> Result<Reservation<'a, C, S>, Decision>
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        let plan = self.core.own(plan);
         let taken = self.core.reserve(&self.store, key, plan, now_ns, units)?;
         Ok(Reservation::new(&self.core, &self.store, plan, self.store.token(key), units, taken))
     }

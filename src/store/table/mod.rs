@@ -102,10 +102,10 @@ impl<H> Table<H> {
         mut turn: impl FnMut(u64, u64) -> Turn<T>,
     ) -> Result<T, NoRoom> {
         let home = self.lines.home(tag);
-        if let Some((slot, word)) = self.at_home(tag, home) {
-            if let Some(answer) = charge(slot, word, |word| turn(word, 0)) {
-                return Ok(answer);
-            }
+        if let Some((slot, word)) = self.at_home(tag, home)
+            && let Some(answer) = charge(slot, word, |word| turn(word, 0))
+        {
+            return Ok(answer);
         }
         self.decide_beyond(tag, home, life, &mut turn)
     }

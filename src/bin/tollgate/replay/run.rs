@@ -109,8 +109,8 @@ impl Tally {
         let mut denied = 0;
         for event in events {
             let column = timeline.column(event.time_ns);
-            // A cost of 0 asks for nothing, so that nothing can be denied.
-            if event.cost == 0 || limiter.check_n_at(event.cost, event.time_ns).is_allowed() {
+            // A cost of 0 is a peek, which only a blocked quota denies.
+            if limiter.check_n_at(event.cost, event.time_ns).is_allowed() {
                 self.allowed += 1;
                 self.allowed_columns[column] += 1;
             } else {
