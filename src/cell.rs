@@ -1,5 +1,7 @@
 //! One word that threads change together.
 
+use core::ops::Deref;
+
 use crate::sync::{AtomicU64, Ordering};
 
 /// What to do with the word that was found.
@@ -77,5 +79,20 @@ impl HighMark {
     pub(crate) fn raise(&self, value: u64) {
         // Relaxed: as in `get`.
         self.0.fetch_max(value, Ordering::Relaxed);
+    }
+}
+
+/// A value on cache lines of its own, so that writing it does not take what lies beside it from other cores. Two lines:
+/// processors fetch them in pairs.
+#[derive(Debug)]
+#[repr(align(128))]
+pub(crate) struct Apart<T>(pub(crate) T);
+
+impl<T> Deref for Apart<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.0
     }
 }

@@ -7,10 +7,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::algorithm::fixed_window::FixedWindow;
 use crate::algorithm::sliding_window_counter::SlidingWindowCounter;
 use crate::algorithm::{
-    Algorithm, Meter, fixed_window, gcra, leaky_bucket, sliding_window_counter, token_bucket,
+    Algorithm, MAX_WORD, Meter, fixed_window, gcra, leaky_bucket, sliding_window_counter, token_bucket,
 };
 use crate::error::BuildError;
 use crate::quota::{Quota, Rate};
+use crate::time::Now;
 
 /// What an algorithm is told besides its rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,7 +94,21 @@ pub(crate) fn build_meter(name: &str, rate: Rate, settings: &Settings) -> Result
         other => {
             let factory = REGISTERED.read().unwrap_or_else(PoisonError::into_inner).get(other).cloned();
             let unknown = || BuildError::UnknownAlgorithm { name: other.to_owned(), known: names() };
-            Meter::Custom(factory.ok_or_else(unknown)?(rate, settings)?)
+            let custom = factory.ok_or_else(unknown)?(rate, settings)?;
+            check_order(other, &*custom)?;
+            Meter::Custom(custom)
         }
     })
+}
+
+/// Refuses an algorithm whose words a store would misread, as far as its first and last fresh word show it.
+fn check_order(name: &str, custom: &dyn Algorithm) -> Result<(), BuildError> {
+    let (first, last) = (custom.fresh(Now::at(0)), custom.fresh(Now::at(u64::MAX)));
+    if first > custom.lead().saturating_add(1) && last >= first && last <= MAX_WORD {
+        return Ok(());
+    }
+    Err(BuildError::Other(format!(
+        "algorithm {name:?} has fresh words from {first} to {last}: make them grow with time, from {} to at most {MAX_WORD}",
+        custom.lead().saturating_add(2)
+    )))
 }

@@ -1,15 +1,15 @@
 //! The store of a limiter without keys.
 
-use crate::cell::Cell;
+use crate::cell::{Apart, Cell};
 use crate::store::{Life, Lookup, NoRoom, Store, Turn, sealed};
 
 /// One word for all callers.
 #[derive(Debug)]
-pub struct Single(Cell);
+pub struct Single(Apart<Cell>);
 
 impl Single {
     pub(crate) fn new() -> Self {
-        Self(Cell::new(0))
+        Self(Apart(Cell::new(0)))
     }
 }
 

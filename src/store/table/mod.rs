@@ -13,7 +13,7 @@ mod window;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
 
-use crate::cell::HighMark;
+use crate::cell::{Apart, HighMark};
 use crate::error::BuildError;
 use crate::store::{Life, Lookup, NoRoom, Store, Turn, sealed};
 
@@ -42,7 +42,7 @@ pub struct Table<H = ahash::RandomState> {
     lines: Lines,
     shared: Shared,
     /// Above every word whose key was forgotten: a newcomer starts no earlier.
-    floor: HighMark,
+    floor: Apart<HighMark>,
     capacity: usize,
     hasher: H,
 }
@@ -85,7 +85,7 @@ impl<H> Table<H> {
         let slots = capacity.checked_mul(100).ok_or_else(too_large)?.div_ceil(LOAD_PERCENT);
         let lines = Lines::new(slots.div_ceil(SLOTS)).ok_or_else(too_large)?;
         let shared = Shared::new(overflow, lines.count());
-        Ok(Self { lines, shared, floor: HighMark::new(0), capacity, hasher })
+        Ok(Self { lines, shared, floor: Apart(HighMark::new(0)), capacity, hasher })
     }
 
     /// New keys that found no room since the table was built.

@@ -1,6 +1,6 @@
 //! What happens to a new key when its whole window is full of live ones.
 
-use crate::cell::Cell;
+use crate::cell::{Apart, Cell};
 use crate::store::table::Table;
 use crate::store::{Life, NoRoom, Turn};
 use crate::sync::{AtomicU64, Ordering, fence};
@@ -27,13 +27,17 @@ const LINES_PER_CELL: usize = 64;
 pub(super) struct Shared {
     policy: Overflow,
     cells: Box<[Cell]>,
-    overflowed: AtomicU64,
+    overflowed: Apart<AtomicU64>,
 }
 
 impl Shared {
     pub(super) fn new(policy: Overflow, lines: usize) -> Self {
         let count = if policy == Overflow::Share { lines.div_ceil(LINES_PER_CELL) } else { 0 };
-        Self { policy, cells: (0..count).map(|_| Cell::new(0)).collect(), overflowed: AtomicU64::new(0) }
+        Self {
+            policy,
+            cells: (0..count).map(|_| Cell::new(0)).collect(),
+            overflowed: Apart(AtomicU64::new(0)),
+        }
     }
 
     /// Keys that found no room so far.
