@@ -63,7 +63,10 @@ impl<H> Table<H> {
             place.slot.kill(pending);
             return None;
         }
-        // After the look: a twin that was charged and forgotten in between has raised the floor above its word.
+        // Acquire: pairs with the Release store of the tag in `label`. A twin may have been charged and forgotten since the
+        // fence above: what the look found in its slot is then the tag of the next owner, who raised the floor first.
+        fence(Ordering::Acquire);
+        // After the look, for the same reason.
         let (start, floor) = self.start(tag, life);
         match turn(start, floor) {
             Turn::Put(next, answer) => place.slot.activate(pending, next).then_some(answer),

@@ -113,9 +113,9 @@ impl<H> Table<H> {
     /// The key's charged slot in its home line: where most lookups end.
     #[inline]
     fn at_home(&self, tag: u64, home: usize) -> Option<(&Slot, Word)> {
-        self.lines.line(home, 0).candidates(tag).find_map(|slot| {
-            slot.look(tag).filter(|word| word.state() == State::Time).map(|word| (slot, word))
-        })
+        let slot = self.lines.line(home, 0).candidate(tag)?;
+        let word = slot.look(tag).filter(|word| word.state() == State::Time)?;
+        Some((slot, word))
     }
 
     /// [`decide_tag`](Self::decide_tag) for a key that is not at home, is new, or is being changed by others.
@@ -185,13 +185,10 @@ impl<H> Table<H> {
     fn visit_tag<T>(&self, tag: u64, mut turn: impl FnMut(u64) -> Turn<T>) -> Option<T> {
         let home = self.lines.home(tag);
         loop {
+            // Past a pending slot: nothing has been charged there, and the key may be charged further on.
             let (slot, word) = (0..self.lines.window().min(self.lines.reach(home)))
                 .flat_map(|distance| self.lines.line(home, distance).candidates(tag))
-                .find_map(|slot| slot.look(tag).map(|word| (slot, word)))?;
-            if word.state() != State::Time {
-                // Nothing has been charged yet.
-                return None;
-            }
+                .find_map(|slot| slot.charged(tag).map(|word| (slot, word)))?;
             let floor = self.floor.get();
             let clamped = |word| match turn(word) {
                 Turn::Put(next, answer) if next < word => Turn::Put(next.max(floor.min(word)), answer),

@@ -92,6 +92,12 @@ impl Slot {
         (owned && matches!(word.state(), State::Time | State::Pending)).then_some(word)
     }
 
+    /// The word, if `tag` has been charged here.
+    #[inline]
+    pub(super) fn charged(&self, tag: u64) -> Option<Word> {
+        self.look(tag).filter(|word| word.state() == State::Time)
+    }
+
     /// Whether the word is still the one found: what a denial rests on was then this key's.
     #[inline]
     pub(super) fn still(&self, word: Word) -> bool {

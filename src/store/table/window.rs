@@ -26,16 +26,24 @@ impl Line {
         Self(std::array::from_fn(|_| Slot::new()))
     }
 
-    /// The slots that may be `tag`'s. Compared without branching on which one matches, as that cannot be predicted.
+    /// Which slots may be `tag`'s, a bit each. Compared without branching on which one matches: that cannot be predicted.
     #[inline]
+    fn matches(&self, tag: u64) -> u32 {
+        self.0.iter().enumerate().fold(0, |bits, (i, slot)| bits | u32::from(slot.may_be(tag)) << i)
+    }
+
+    /// The first slot that may be `tag`'s; nearly always the only one.
+    #[inline]
+    pub(super) fn candidate(&self, tag: u64) -> Option<&Slot> {
+        self.0.get(self.matches(tag).trailing_zeros() as usize)
+    }
+
+    /// All slots that may be `tag`'s.
     pub(super) fn candidates(&self, tag: u64) -> impl Iterator<Item = &Slot> {
-        let mut matches = 0_u32;
-        for (i, slot) in self.0.iter().enumerate() {
-            matches |= u32::from(slot.may_be(tag)) << i;
-        }
+        let mut bits = self.matches(tag);
         std::iter::from_fn(move || {
-            let slot = self.0.get(matches.trailing_zeros() as usize)?;
-            matches &= matches - 1;
+            let slot = self.0.get(bits.trailing_zeros() as usize)?;
+            bits &= bits - 1;
             Some(slot)
         })
     }

@@ -82,26 +82,31 @@ fn summary(outcome: &Outcome) -> String {
 
 /// All plans, one under the other.
 fn comparison(outcome: &Outcome) -> String {
-    let labels: Vec<String> = outcome.results.iter().map(label).collect();
-    let figures: Vec<[String; 4]> = outcome.results.iter().map(|result| figures(outcome, result)).collect();
-    let heads = ["allowed", "denied", "share", "keys denied"];
-    let widths: [usize; 4] = std::array::from_fn(|column| {
-        figures.iter().map(|row| row[column].len()).chain([heads[column].len()]).max().unwrap_or(0)
+    let rows: Vec<_> =
+        outcome.results.iter().map(|result| (label(result), figures(outcome, result))).collect();
+    table("", ["allowed", "denied", "share", "keys denied"], &rows)
+}
+
+/// Rows of a label and figures, the figures flush right. A label too long for its column has a line of its own.
+fn table<const N: usize>(title: &str, heads: [&str; N], rows: &[(String, [String; N])]) -> String {
+    let widths: [usize; N] = std::array::from_fn(|column| {
+        rows.iter().map(|(_, cells)| cells[column].len()).chain([heads[column].len()]).max().unwrap_or(0)
     });
-    let right = widths.iter().map(|width| width + 2).sum::<usize>();
-    let left = labels.iter().map(|label| label.width()).max().unwrap_or(0).min(WIDTH.saturating_sub(right));
-    let row = |cells: &[&str; 4]| {
+    let right: usize = widths.iter().map(|width| width + 2).sum();
+    let labels = rows.iter().map(|(label, _)| label.width()).chain([title.width()]);
+    let left = labels.max().unwrap_or(0).min(WIDTH.saturating_sub(right));
+    let figures = |cells: [&str; N]| {
         cells
             .iter()
             .zip(widths)
             .fold(String::new(), |line, (cell, width)| line + &format!("  {cell:>width$}"))
     };
-    let mut text = format!("{HEADING}{:left$}{}{HEADING:#}\n", "", row(&heads));
-    for (label, cells) in labels.iter().zip(&figures) {
-        // A label too long for its column has a line of its own.
+    let mut text = format!("{HEADING}{title:left$}{}{HEADING:#}\n", figures(heads));
+    for (label, cells) in rows {
         let label =
             if label.width() > left { format!("{label}\n{:left$}", "") } else { format!("{label:left$}") };
-        writeln!(text, "{label}{}", row(&cells.each_ref().map(String::as_str))).expect("writing to a string");
+        writeln!(text, "{label}{}", figures(cells.each_ref().map(String::as_str)))
+            .expect("writing to a string");
     }
     text
 }
@@ -119,29 +124,23 @@ fn figures(outcome: &Outcome, result: &PlanOutcome) -> [String; 4] {
     [count(tally.allowed), count(tally.denied), share, count(tally.denied_keys)]
 }
 
-/// The hint for choosing a limit, once for each period among the limits.
+/// The hint for choosing a limit: how much single keys ask for, once for each period among the limits.
 fn peaks(outcome: &Outcome) -> String {
-    let unit = match outcome.history.cost() {
-        Cost::One => "requests",
-        Cost::Bytes => "bytes",
+    let title = match outcome.history.cost() {
+        Cost::One => "Requests of a key in its busiest",
+        Cost::Bytes => "Bytes of a key in its busiest",
     };
     let mut peaks: Vec<_> = outcome.results.iter().filter_map(|result| result.peak).collect();
     peaks.sort_by_key(|peak| peak.period_ns);
     peaks.dedup();
-    let mut text = String::new();
-    for (index, peak) in peaks.into_iter().enumerate() {
-        let gap = if index == 0 { "\n" } else { "" };
-        writeln!(
-            text,
-            "{gap}The busiest {} of a key, in {unit}: {} (p50 of the keys), {} (p99), {} (max)",
-            exact_duration(peak.period_ns),
-            count(peak.p50),
-            count(peak.p99),
-            count(peak.max)
-        )
-        .expect("writing to a string");
+    if peaks.is_empty() {
+        return String::new();
     }
-    text
+    let rows: Vec<_> = peaks
+        .iter()
+        .map(|peak| (exact_duration(peak.period_ns), [peak.p50, peak.p99, peak.max].map(count)))
+        .collect();
+    format!("\n{}", table(title, ["p50", "p99", "max"], &rows))
 }
 
 /// Who was denied most, and when.
