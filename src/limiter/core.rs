@@ -254,7 +254,13 @@ fn life(algorithm: &(impl Algorithm + ?Sized), now: Now) -> Life {
 /// The time to decide at: a newcomer that starts at the store's floor is not early for it.
 #[inline]
 fn newcomer(algorithm: &(impl Algorithm + ?Sized), now: Now, life: Life, floor: u64) -> Now {
-    if floor > life.fresh { now.no_earlier_than(algorithm.opening_ns(floor)) } else { now }
+    if floor > life.fresh { at_floor(algorithm, now, floor) } else { now }
+}
+
+/// Out of line: only when another thread's clock is ahead.
+#[cold]
+fn at_floor(algorithm: &(impl Algorithm + ?Sized), now: Now, floor: u64) -> Now {
+    now.no_earlier_than(algorithm.opening_ns(floor))
 }
 
 /// Puts a word only if something changes.

@@ -106,7 +106,7 @@ fn no_line_is_wider_than_80() {
                 "-l",
                 "1000000000/day burst 1000000",
                 "-l",
-                "999999999/7day",
+                "123456789012/365day burst 123456789012",
                 "-a",
                 "gcra",
                 "-a",
@@ -122,6 +122,16 @@ fn no_line_is_wider_than_80() {
             assert_eq!(line, line.trim_end(), "blanks at the end");
         }
     }
+}
+
+#[test]
+fn a_label_too_long_for_its_column_has_its_own_line() {
+    let limit = "123456789012/365day burst 123456789012";
+    let report = stdout_of(&["replay", "-l", limit, "-l", "1/min", "-a", "token_bucket", "-"], b"0,a\n0,a\n");
+    let table: Vec<&str> = report.lines().skip(3).take(4).map(str::trim).collect();
+    assert_eq!(table[1], format!("{limit}, token_bucket"));
+    assert_eq!(table[2].split_whitespace().collect::<Vec<_>>(), ["2", "0", "0.0", "%", "0"]);
+    assert!(table[3].starts_with("1/min, token_bucket  ") && table[3].ends_with("1"), "{}", table[3]);
 }
 
 #[test]
@@ -199,11 +209,27 @@ fn a_log_cannot_write_to_the_terminal() {
 }
 
 #[test]
-fn bytes_are_named_in_the_hint() {
-    let report =
-        stdout_of(&["replay", "-l", "100/min", "--cost", "bytes", "-"], b"0,a,60\n59,a,30\n60,a,5\n");
-    assert!(
-        report.contains("The busiest 60s of a key, in bytes: 90 (p50 of the keys), 90 (p99), 90 (max)\n"),
-        "{report}"
+fn the_hint_is_given_once_for_each_period() {
+    let log = b"0,a,60\n59,a,30\n60,a,5\n61,b,1\n";
+    let hint = |args: &[&str]| {
+        let report = stdout_of(&[&["replay"], args, &["-"]].concat(), log);
+        report.split("\n\n").nth(2).expect("the part after the comparison").to_owned()
+    };
+    let limits = ["-l", "100/min", "-l", "5/s", "-l", "unlimited", "-l", "7/min"];
+    assert_eq!(
+        hint(&limits),
+        "\
+Requests of a key in its busiest  p50  p99  max
+1s                                  1    1    1
+60s                                 1    2    2"
     );
+    assert_eq!(
+        hint(&[&limits[..], &["--cost", "bytes"]].concat()),
+        "\
+Bytes of a key in its busiest  p50  p99  max
+1s                               1   60   60
+60s                              1   90   90"
+    );
+    let without = hint(&["-l", "unlimited"]);
+    assert!(without.starts_with("unlimited, gcra\n"), "no period, no hint: {without}");
 }

@@ -130,6 +130,9 @@ mod tests {
 
     #[test]
     fn quotes_and_brackets_inside_fields() {
+        // An escaped backslash does not escape the quote behind it.
+        let line = r#"h - - [17/May/2015:10:05:03 +0000] "GET /a\\" 200 5 "-" "-""#;
+        assert_eq!(fields(line), owned(("h", "-", "GET", r"/a\\", 5)));
         let line = r#"h - john doe [x] [17/May/2015:10:05:03 +0000] "GET /\"a\\ HTTP/1.1" 200 5 "\"" "\\""#;
         assert_eq!(fields(line), owned(("h", "john doe [x]", "GET", r#"/\"a\\"#, 5)));
         let line = r#"h - a] \" [b [17/May/2015:10:05:03 +0000] "GET /] " HTTP/1.1" 200 5"#;
