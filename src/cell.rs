@@ -70,15 +70,18 @@ impl HighMark {
 
     #[inline]
     pub(crate) fn get(&self) -> u64 {
-        // Relaxed: a mark publishes nothing but itself. Where it must be seen together with a word, the word's own
-        // Release and Acquire carry it: it is raised before the word is changed.
+        // Relaxed: a mark publishes nothing but itself. Where it must be seen together with a word, it is raised before the
+        // word is put and read after the word was found, and the word's Release and Acquire carry it.
         self.0.load(Ordering::Relaxed)
     }
 
+    /// Writes only if need be: whoever reads keeps the line.
     #[inline]
     pub(crate) fn raise(&self, value: u64) {
-        // Relaxed: as in `get`.
-        self.0.fetch_max(value, Ordering::Relaxed);
+        if self.get() < value {
+            // Relaxed: as in `get`.
+            self.0.fetch_max(value, Ordering::Relaxed);
+        }
     }
 }
 

@@ -93,10 +93,17 @@ impl Decision {
         matches!(self.verdict, Verdict::Allowed)
     }
 
-    /// Refused, for now or for ever. The opposite of [`is_allowed`](Self::is_allowed).
+    /// Refused, for now or for ever: see [`fits_later`](Self::fits_later). The opposite of [`is_allowed`](Self::is_allowed).
     #[inline]
     pub const fn is_denied(&self) -> bool {
         !self.is_allowed()
+    }
+
+    /// Refused, and worth asking again after [`retry_after`](Self::retry_after). A refusal that is not never fits: the cost is
+    /// above the [`limit`](Self::limit).
+    #[inline]
+    pub const fn fits_later(&self) -> bool {
+        matches!(self.verdict, Verdict::Denied)
     }
 
     /// Units that this call took: its cost when allowed, else 0. What to give back with `refund`.

@@ -36,14 +36,16 @@ pub enum BuildError {
         algorithm: &'static str,
         /// The limit asked for.
         limit: u64,
-        /// The largest limit for this period.
+        /// The period asked for.
+        period: Duration,
+        /// The largest limit for this period; 0 if there is none.
         max: u64,
     },
     /// The burst does not fit the algorithm's word.
     BurstTooLarge {
         /// The burst asked for.
         burst: u64,
-        /// The largest burst.
+        /// The largest burst; 0 if there is none.
         max: u64,
     },
     /// A burst was given to an algorithm that counts windows.
@@ -93,7 +95,7 @@ pub enum BuildError {
         /// The capacity asked for.
         capacity: usize,
     },
-    /// Something that an algorithm of the user's own refused.
+    /// Anything else, such as what an algorithm of the user's own refuses; says what to write instead.
     Other(String),
 }
 
@@ -117,9 +119,17 @@ impl fmt::Display for BuildError {
                 f,
                 "limit {limit} is more than one unit per nanosecond: write at most {max} for this period"
             ),
-            Self::LimitTooLarge { algorithm, limit, max } => write!(
+            Self::LimitTooLarge { algorithm, limit, period, max: 0 } => write!(
+                f,
+                "{algorithm} has no word for a limit of {limit} and windows of {period:?}: write a longer period, or use gcra"
+            ),
+            Self::LimitTooLarge { algorithm, limit, max, .. } => write!(
                 f,
                 "limit {limit} does not fit {algorithm} with this period: write at most {max}, or use gcra"
+            ),
+            Self::BurstTooLarge { burst, max: 0 } => write!(
+                f,
+                "burst {burst} cannot share this limiter's words: give the plan a limiter of its own"
             ),
             Self::BurstTooLarge { burst, max } => {
                 write!(f, "burst {burst} is too large: write at most {max}")
@@ -134,7 +144,7 @@ impl fmt::Display for BuildError {
             ),
             Self::PlanTooFine { limit, period } => write!(
                 f,
-                "{limit} per {period:?} is not exact in this limiter's ticks: give the plan a limiter of its own, or build this one with the plan as its quota"
+                "{limit} per {period:?} cannot be kept within 0.1 % in this limiter's ticks: give the plan a limiter of its own, or build this one with the plan as its quota"
             ),
             Self::PlanWithoutRate { limiter } => write!(
                 f,

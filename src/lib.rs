@@ -1,7 +1,7 @@
 //! A rate limiter that lives inside your process.
 //!
-//! It never admits more than the limit allows, never locks on the decision path, never grows past the memory you gave it, and
-//! says exactly when to come back.
+//! It never admits more than the limit allows, never locks on the decision path, never grows past the memory you gave
+//! it, and says exactly when to come back.
 //!
 //! ```
 //! use tollgate::{Limiter, Quota};
@@ -10,7 +10,7 @@
 //! let limiter = Limiter::<str>::new(Quota::per_second(10).burst(20))?;
 //!
 //! let decision = limiter.check("203.0.113.7");
-//! if decision.is_denied() {
+//! if decision.fits_later() {
 //!     println!("429, Retry-After: {}", decision.retry_after_secs());
 //! }
 //! # Ok::<(), tollgate::BuildError>(())
@@ -20,29 +20,29 @@
 //!
 //! * [`Limiter`] by key, [`DirectLimiter`] without; [`Quota`] says how much, [`Decision`] what was answered.
 //! * [`algorithm`]: the arithmetic, by name; the default is `gcra`.
-//! * [`Clock`]: where time comes from; every method also exists with the time as an argument.
-//! * [`Table`], the default store, has fixed memory; [`Map`] keeps exact keys.
+//! * [`clock`]: where time comes from; every method also exists with the time as an argument.
+//! * [`store`]: [`Table`], the default, has fixed memory; [`Map`] keeps exact keys.
 
 #![forbid(unsafe_code)]
 
 pub mod algorithm;
+pub mod clock;
 #[cfg(all(loom, feature = "loom"))]
 #[doc(hidden)]
 pub mod model;
+pub mod store;
 
 mod cell;
-mod clock;
 mod decision;
 mod error;
 mod key;
 mod limiter;
 mod quota;
-mod store;
 mod sync;
 mod time;
 
 pub use clock::{
-    Clock, CoarseClock, CoarseClockError, DefaultClock, Guarded, ManualClock, StdClock, TscClock,
+    Clock, CoarseClock, CoarseClockError, DefaultClock, GuardedClock, ManualClock, StdClock, TscClock,
 };
 pub use decision::{Decision, Verdict};
 pub use error::BuildError;
@@ -51,7 +51,7 @@ pub use key::{IpMask, IpPrefix, IpPrefixError};
 pub use limiter::WaitTooLong;
 pub use limiter::{DirectLimiter, DirectLimiterBuilder, Limiter, LimiterBuilder, Plan, Reservation};
 pub use quota::{MAX_PERIOD, ParseQuotaError, ParseQuotaErrorKind, Quota, Rate};
-pub use store::{Lookup, Map, Overflow, Single, Store, Table};
+pub use store::{Map, Overflow, Table};
 pub use time::{MAX_NOW_NS, Now};
 
 /// The README's code, as tests.

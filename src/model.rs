@@ -101,9 +101,9 @@ impl Table {
     /// Slots in a line.
     pub const LINE: usize = crate::Table::<Tags>::LINE;
 
-    /// A table of `lines` lines whose slots are as given; those not given were never used.
-    pub fn new(lines: usize, slots: &[Slot], floor: u64, policy: crate::Overflow) -> Self {
-        Self(crate::Table::with_slots(lines, slots, floor, policy))
+    /// A table of these slots, in whole lines.
+    pub fn new(slots: &[Slot], floor: u64, policy: crate::Overflow) -> Self {
+        Self(crate::Table::with_slots(slots, floor, policy))
     }
 
     /// Applies `turn` to the word of `tag` or to that of a newcomer, at a time when idle words are `lead` below `fresh`.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use tollgate::{
-    Clock, CoarseClock, CoarseClockError, DefaultClock, Guarded, ManualClock, StdClock, TscClock,
+    Clock, CoarseClock, CoarseClockError, DefaultClock, GuardedClock, ManualClock, StdClock, TscClock,
 };
 
 /// The window of a guarded clock, as its documentation states it.
@@ -21,13 +21,13 @@ const STEP: Duration = Duration::from_nanos(100);
 struct Bench {
     fast: ManualClock,
     reference: ManualClock,
-    clock: Guarded<ManualClock, ManualClock>,
+    clock: GuardedClock<ManualClock, ManualClock>,
 }
 
 impl Bench {
     fn new(fast_ns: u64, reference_ns: u64) -> Self {
         let (fast, reference) = (ManualClock::new(fast_ns), ManualClock::new(reference_ns));
-        let clock = Guarded::new(fast.clone(), reference.clone());
+        let clock = GuardedClock::new(fast.clone(), reference.clone());
         Self { fast, reference, clock }
     }
 
@@ -181,7 +181,7 @@ impl Clock for Scripted {
 #[test]
 fn a_reference_that_steps_back_while_it_is_asked_does_not_turn_time_back() {
     let fast = ManualClock::new(0);
-    let clock = Guarded::new(fast.clone(), Scripted(RefCell::new(vec![5, HOUR_NS, 0])));
+    let clock = GuardedClock::new(fast.clone(), Scripted(RefCell::new(vec![5, HOUR_NS, 0])));
     fast.set(100);
     assert_eq!(clock.now_ns(), 100);
     // The fast source stands still, so the reference is asked. It is an hour ahead, and then is not.
@@ -192,7 +192,7 @@ fn a_reference_that_steps_back_while_it_is_asked_does_not_turn_time_back() {
 fn the_reference_is_asked_once_per_window() {
     const WINDOWS: u64 = 50;
     let (time, asked) = (ManualClock::new(0), Rc::default());
-    let clock = Guarded::new(time.clone(), Noted { clock: time.clone(), asked: Rc::clone(&asked) });
+    let clock = GuardedClock::new(time.clone(), Noted { clock: time.clone(), asked: Rc::clone(&asked) });
     while time.now_ns() < WINDOWS * WINDOW_NS {
         time.advance(STEP);
         clock.now_ns();
@@ -219,7 +219,7 @@ fn two_sockets_never_make_time_run_away() {
     for skew_ns in [1, 500, 1_000_000, WINDOW_NS - 1, WINDOW_NS, WINDOW_NS + 1, HOUR_NS] {
         let time = ManualClock::new(0);
         let fast = Sockets { time: time.clone(), skew_ns, second: Cell::new(false) };
-        let clock = Guarded::new(fast, time.clone());
+        let clock = GuardedClock::new(fast, time.clone());
         let mut last = 0;
         for _ in 0..100_000 {
             time.advance(STEP);
@@ -251,7 +251,7 @@ proptest! {
     ) {
         let (fast, reference, asked) = (ManualClock::new(start.0), ManualClock::new(start.1), Rc::default());
         let noted = Noted { clock: reference.clone(), asked: Rc::clone(&asked) };
-        let clock = Guarded::new(fast.clone(), noted);
+        let clock = GuardedClock::new(fast.clone(), noted);
         let mut latest = start.1;
         let mut last = 0;
         for (fast_step, reference_step, wild) in steps {
@@ -300,7 +300,7 @@ impl Clock for Erratic {
 #[test]
 fn no_thread_of_several_sees_time_step_back_or_run_away() {
     let time = ManualClock::new(0);
-    let clock = Guarded::new(Erratic(time.clone()), time.clone());
+    let clock = GuardedClock::new(Erratic(time.clone()), time.clone());
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
@@ -338,7 +338,7 @@ fn no_thread_sees_the_default_clock_step_back() {
 #[test]
 fn the_real_counter_stays_within_a_window_of_the_systems_clock() {
     let reference = StdClock::new();
-    let clock = Guarded::new(TscClock::new(), reference);
+    let clock = GuardedClock::new(TscClock::new(), reference);
     let mut last = 0;
     for _ in 0..50_000 {
         let now = clock.now_ns();

@@ -149,3 +149,90 @@ fn limiters_cross_threads() {
     crosses::<DirectLimiter<ManualClock>>();
     crosses::<tollgate::Plan>();
 }
+
+#[test]
+fn a_debt_of_one_key_does_not_lengthen_the_waits_of_others() {
+    let hour = 3_600 * S;
+    let limiter =
+        Limiter::<u8>::builder(Quota::per_second(10)).clock(ManualClock::new(2 * hour)).build().unwrap();
+    limiter.reserve(&2, 2).unwrap().commit(1_000);
+    assert!(limiter.check_n(&1, 10).is_allowed());
+    // The debt is paid off, and later the clock goes back by an hour.
+    limiter.clock().set(3 * hour);
+    assert!(limiter.check_n(&1, 10).is_allowed());
+    assert_eq!(limiter.check_at(&1, 2 * hour + 200 * S).retry_after(), Duration::from_millis(100));
+}
+
+#[test]
+fn a_wait_counts_a_debt_that_was_made_while_the_key_was_hashed() {
+    use std::hash::{Hash, Hasher};
+
+    /// Hashed like its number, and on the way another caller runs into debt.
+    struct Slow<'a>(u64, Option<&'a dyn Fn()>);
+
+    impl Hash for Slow<'_> {
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            if let Some(meanwhile) = self.1 {
+                meanwhile();
+            }
+            self.0.hash(state);
+        }
+    }
+
+    let limiter =
+        Limiter::<Slow<'_>>::builder(Quota::per_second(1)).clock(ManualClock::new(0)).build().unwrap();
+    let meanwhile = || limiter.reserve_at(&Slow(7, None), 1, 0).unwrap().commit_at(101, 0);
+    let denied = limiter.check_at(&Slow(7, Some(&meanwhile)), 0);
+    assert_eq!(denied.retry_after(), Duration::from_secs(101));
+}
+
+#[test]
+fn a_plan_on_a_coarse_scale_is_no_faster_than_its_period() {
+    let ten_years = tollgate::MAX_PERIOD;
+    let quota = Quota::new(1, ten_years).burst(1 << 32);
+    let period_ns = ten_years.as_nanos() as u64;
+    for start in [0, 1, 600_000_000, 12_345_678_901] {
+        let limiter = DirectLimiter::builder(quota).clock(ManualClock::new(0)).build().unwrap();
+        let plan = limiter.plan(Quota::new(1, ten_years)).unwrap();
+        assert!(limiter.check_with_at(&plan, start).is_allowed());
+        assert!(limiter.check_with_at(&plan, start + period_ns - 1).is_denied(), "from {start}");
+        assert!(limiter.check_with_at(&plan, start + period_ns + period_ns / 1_000).is_allowed());
+    }
+}
+
+#[test]
+fn a_reservation_made_at_a_time_of_ones_own_is_settled_there() {
+    let limiter =
+        Limiter::<u8>::builder(Quota::per_second(10)).clock(ManualClock::new(5 * S)).build().unwrap();
+    drop(limiter.reserve_at(&1, 10, 16 * MS).unwrap());
+    assert_eq!(limiter.peek_at(&1, 16 * MS).remaining(), 10);
+    limiter.reserve_at(&1, 10, 16 * MS).unwrap().commit(4);
+    assert_eq!(limiter.peek_at(&1, 16 * MS).remaining(), 6);
+    // By the clock, what has come back meanwhile is not given back twice.
+    let reservation = limiter.reserve(&2, 10).unwrap();
+    limiter.clock().advance(Duration::from_secs(1));
+    assert!(limiter.check_n(&2, 10).is_allowed());
+    reservation.cancel();
+    assert_eq!(limiter.peek(&2).remaining(), 0);
+}
+
+#[test]
+fn a_limit_that_a_window_cannot_count_is_refused_with_one_that_it_can() {
+    for (algorithm, period_ns) in
+        [("fixed_window", 1 << 21), ("fixed_window", 1 << 30), ("sliding_window_counter", 1 << 30)]
+    {
+        let build = |limit| {
+            DirectLimiter::builder(Quota::new(limit, Duration::from_nanos(period_ns)))
+                .algorithm(algorithm)
+                .clock(ManualClock::new(0))
+                .build()
+        };
+        let Err(tollgate::BuildError::LimitTooLarge { max, .. }) = build(period_ns) else {
+            panic!("{algorithm} counts {period_ns} units")
+        };
+        assert!(build(max + 1).is_err());
+        let limiter = build(max).unwrap();
+        assert!(limiter.check_n_at(max, 0).is_allowed());
+        assert!(limiter.check_at(0).is_denied());
+    }
+}

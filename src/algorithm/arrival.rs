@@ -53,12 +53,15 @@ impl Arrival {
         if word <= moment.word + self.burst_ticks { moment } else { self.moment_far_behind(word, now) }
     }
 
-    /// No word is further ahead than a full burst, or than reservations and other plans have reached.
+    /// No word is further ahead than a full burst of this quota or of another plan, but for debts.
     #[cold]
     fn moment_far_behind(&self, word: u64, now: Now) -> Moment {
-        let full_ns = self.ticks.ns(word - self.burst_ticks);
-        let earliest_ns = full_ns.min(self.ticks.ns(word).saturating_sub(now.reach_ns()));
-        let now = now.no_earlier_than(earliest_ns);
+        let now = if word <= now.debt() {
+            now
+        } else {
+            let full_ns = self.ticks.ns(word - self.burst_ticks);
+            now.no_earlier_than(full_ns.min(self.ticks.ns(word).saturating_sub(now.span_ns())))
+        };
         Moment { ns: now.ns(), word: self.ticks.word(now.ns()) }
     }
 

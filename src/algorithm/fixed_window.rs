@@ -25,16 +25,23 @@ pub(crate) struct FixedWindow {
 
 impl FixedWindow {
     pub(super) fn new(rate: Rate, offset: Duration) -> Result<Self, BuildError> {
-        let windows = Windows::new(NAME, rate, offset)?;
-        // A valid rate has no more units than nanoseconds, and the index leaves bits for twice that.
-        debug_assert!(rate.limit() < 1 << windows.count_bits());
-        Ok(Self { windows, limit: rate.limit() })
+        Self { windows: Windows::new(NAME, rate, offset)?, limit: 0 }.with_limit(rate)
     }
 
     /// The same windows with another limit.
     pub(super) fn at_rate(&self, rate: Rate) -> Result<Self, BuildError> {
         self.windows.same_period(NAME, rate)?;
-        Ok(Self { limit: rate.limit(), ..*self })
+        self.with_limit(rate)
+    }
+
+    fn with_limit(self, rate: Rate) -> Result<Self, BuildError> {
+        self.windows.check_count(NAME, rate, self.most())?;
+        Ok(Self { limit: rate.limit(), ..self })
+    }
+
+    /// The largest count.
+    const fn most(&self) -> u64 {
+        (1 << self.windows.count_bits()) - 1
     }
 
     /// The place of `now`, no earlier than the word's window, and what that window has counted.
@@ -96,8 +103,7 @@ impl Algorithm for FixedWindow {
     /// A window that is over owes nothing, so the units never have to be waited for.
     fn charge(&self, word: u64, now: Now, units: u64) -> Reserved {
         let (place, count) = self.read(word, now);
-        let most = (1 << self.windows.count_bits()) - 1;
-        let word = self.windows.word(place.index, count.saturating_add(units).min(most));
+        let word = self.windows.word(place.index, count.saturating_add(units).min(self.most()));
         Reserved { word, wait_ns: 0 }
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::algorithm::arrival::Arrival;
+use crate::algorithm::custom::Custom;
 use crate::algorithm::fixed_window::FixedWindow;
 use crate::algorithm::sliding_window_counter::SlidingWindowCounter;
 use crate::algorithm::{Algorithm, Reserved, Step};
@@ -17,7 +18,7 @@ pub(crate) enum Meter {
     Arrival(Arrival),
     FixedWindow(FixedWindow),
     SlidingWindowCounter(SlidingWindowCounter),
-    Custom(Arc<dyn Algorithm>),
+    Custom(Custom),
 }
 
 /// Evaluates `$call` with `$algorithm` bound to the algorithm inside, once per type: what is called with it is compiled
@@ -28,10 +29,7 @@ macro_rules! each {
             $crate::algorithm::Meter::Arrival($algorithm) => $call,
             $crate::algorithm::Meter::FixedWindow($algorithm) => $call,
             $crate::algorithm::Meter::SlidingWindowCounter($algorithm) => $call,
-            $crate::algorithm::Meter::Custom(custom) => {
-                let $algorithm = &**custom;
-                $call
-            }
+            $crate::algorithm::Meter::Custom($algorithm) => $call,
         }
     };
 }
@@ -45,7 +43,7 @@ impl Meter {
             Self::Arrival(arrival) => Self::Arrival(arrival.at_rate(rate)?),
             Self::FixedWindow(window) => Self::FixedWindow(window.at_rate(rate)?),
             Self::SlidingWindowCounter(counter) => Self::SlidingWindowCounter(counter.at_rate(rate)?),
-            Self::Custom(custom) => Self::Custom(custom.with_rate(rate)?),
+            Self::Custom(custom) => Self::Custom(custom.at_rate(rate)?),
         })
     }
 
@@ -55,7 +53,7 @@ impl Meter {
             Self::Arrival(arrival) => Arc::new(arrival),
             Self::FixedWindow(window) => Arc::new(window),
             Self::SlidingWindowCounter(counter) => Arc::new(counter),
-            Self::Custom(custom) => custom,
+            Self::Custom(custom) => Arc::new(custom),
         }
     }
 }

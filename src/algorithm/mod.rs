@@ -13,6 +13,7 @@
 //! Algorithms of your own implement [`Algorithm`] and are [registered](register) under a name.
 
 mod arrival;
+mod custom;
 mod fixed_window;
 mod gcra;
 mod leaky_bucket;
@@ -49,7 +50,8 @@ pub const MAX_WORD: u64 = (1 << WORD_BITS) - 1;
 /// * a word says nothing ("is idle") at `now` when `word + lead() <= fresh(now)`: from then on it answers like
 ///   `fresh(now)`, which is what allows forgetting it;
 /// * `fresh` never decreases with time, and every charge makes a word larger;
-/// * no word is above [`MAX_WORD`], and `fresh` is above `lead() + 1` even at time 0.
+/// * no word is above [`MAX_WORD`], and `fresh` is above `lead() + 1` even at time 0;
+/// * every method takes any word up to [`MAX_WORD`]: 0, and what was put long ago, included.
 ///
 /// A `now` that is too early for the word (another thread was faster, or a clock stepped back) is read as the earliest
 /// time that fits the word, never as a reason to allow more.

@@ -4,14 +4,14 @@ use core::time::Duration;
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use crate::algorithm::custom::Custom;
 use crate::algorithm::fixed_window::FixedWindow;
 use crate::algorithm::sliding_window_counter::SlidingWindowCounter;
 use crate::algorithm::{
-    Algorithm, MAX_WORD, Meter, fixed_window, gcra, leaky_bucket, sliding_window_counter, token_bucket,
+    Algorithm, Meter, fixed_window, gcra, leaky_bucket, sliding_window_counter, token_bucket,
 };
 use crate::error::BuildError;
 use crate::quota::{Quota, Rate};
-use crate::time::Now;
 
 /// What an algorithm is told besides its rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,8 +34,19 @@ const BUILT_IN: [&str; 5] =
 /// # Errors
 /// [`BuildError::NameTaken`] when the name is a built-in's or registered already.
 ///
-/// # Examples
-/// An algorithm that allows one call per period, whatever it costs, in `tests/custom_algorithm.rs`.
+/// ```
+/// use std::sync::Arc;
+/// use tollgate::algorithm::{self, Settings};
+/// use tollgate::{Limiter, Quota, Rate};
+/// // Half of what was asked for, by the arithmetic of another.
+/// algorithm::register("cautious", |rate: Rate, settings: &Settings| {
+///     let half = Quota::new(rate.limit().div_ceil(2), rate.period());
+///     algorithm::build("gcra", &half, settings)
+/// })?;
+/// let limiter = Limiter::<str>::builder(Quota::per_second(10)).algorithm("cautious").build()?;
+/// assert_eq!(limiter.check("alice").limit(), 5);
+/// # Ok::<(), tollgate::BuildError>(())
+/// ```
 pub fn register<F>(name: &str, factory: F) -> Result<(), BuildError>
 where
     F: Fn(Rate, &Settings) -> Result<Arc<dyn Algorithm>, BuildError> + Send + Sync + 'static,
@@ -94,21 +105,7 @@ pub(crate) fn build_meter(name: &str, rate: Rate, settings: &Settings) -> Result
         other => {
             let factory = REGISTERED.read().unwrap_or_else(PoisonError::into_inner).get(other).cloned();
             let unknown = || BuildError::UnknownAlgorithm { name: other.to_owned(), known: names() };
-            let custom = factory.ok_or_else(unknown)?(rate, settings)?;
-            check_order(other, &*custom)?;
-            Meter::Custom(custom)
+            Meter::Custom(Custom::new(factory.ok_or_else(unknown)?(rate, settings)?)?)
         }
     })
-}
-
-/// Refuses an algorithm whose words a store would misread, as far as its first and last fresh word show it.
-fn check_order(name: &str, custom: &dyn Algorithm) -> Result<(), BuildError> {
-    let (first, last) = (custom.fresh(Now::at(0)), custom.fresh(Now::at(u64::MAX)));
-    if first > custom.lead().saturating_add(1) && last >= first && last <= MAX_WORD {
-        return Ok(());
-    }
-    Err(BuildError::Other(format!(
-        "algorithm {name:?} has fresh words from {first} to {last}: make them grow with time, from {} to at most {MAX_WORD}",
-        custom.lead().saturating_add(2)
-    )))
 }

@@ -48,11 +48,8 @@ impl SlidingWindowCounter {
     }
 
     fn with_limit(self, rate: Rate) -> Result<Self, BuildError> {
-        let (limit, max) = (rate.limit(), self.most());
-        if limit > max {
-            return Err(BuildError::LimitTooLarge { algorithm: NAME, limit, max });
-        }
-        Ok(Self { limit, ..self })
+        self.windows.check_count(NAME, rate, self.most())?;
+        Ok(Self { limit: rate.limit(), ..self })
     }
 
     /// The largest count.

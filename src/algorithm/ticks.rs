@@ -64,9 +64,11 @@ impl Ticks {
     /// The ticks of one unit of another rate, rounded up, on this scale.
     pub(super) fn per_unit_of(&self, rate: Rate) -> Result<NonZeroU64, BuildError> {
         let (ticks, ns) = (u128::from(self.per_period.0), u128::from(self.per_period.1));
+        // On a coarse scale time is rounded down by up to a tick: a period must be a tick longer, as in `new`.
+        let slack = if ticks < ns { ns } else { 0 };
         // Below 2^59 * 2^60, and below 2^59 * 2^59.
         let interval = (u128::from(rate.period_ns()) * ticks, u128::from(rate.limit()) * ns);
-        let per_unit = interval.0.div_ceil(interval.1);
+        let per_unit = (interval.0 + slack).div_ceil(interval.1);
         if per_unit * interval.1 - interval.0 > interval.0 / 1_000 {
             return Err(BuildError::PlanTooFine { limit: rate.limit(), period: rate.period() });
         }

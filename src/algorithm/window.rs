@@ -54,6 +54,20 @@ impl Windows {
         Err(BuildError::PlanPeriod { algorithm, period: rate.period(), limiter_period })
     }
 
+    /// Refuses a limit above `max`, the largest count that a word holds.
+    pub(super) fn check_count(
+        &self,
+        algorithm: &'static str,
+        rate: Rate,
+        max: u64,
+    ) -> Result<(), BuildError> {
+        let limit = rate.limit();
+        if limit > max {
+            return Err(BuildError::LimitTooLarge { algorithm, limit, period: rate.period(), max });
+        }
+        Ok(())
+    }
+
     #[inline]
     pub(super) const fn period_ns(&self) -> u64 {
         self.period_ns

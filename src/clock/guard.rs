@@ -33,9 +33,9 @@ use super::thread::PerThread;
 ///
 /// ```
 /// use std::time::Duration;
-/// use tollgate::{Clock, Guarded, ManualClock};
+/// use tollgate::{Clock, GuardedClock, ManualClock};
 /// let (fast, reference) = (ManualClock::new(7_000_000), ManualClock::new(0));
-/// let clock = Guarded::new(fast.clone(), reference.clone());
+/// let clock = GuardedClock::new(fast.clone(), reference.clone());
 /// assert_eq!(clock.now_ns(), 0);
 /// fast.advance(Duration::from_nanos(10));
 /// assert_eq!(clock.now_ns(), 10);
@@ -45,14 +45,14 @@ use super::thread::PerThread;
 /// assert_eq!(clock.now_ns(), 20);
 /// ```
 #[derive(Debug)]
-pub struct Guarded<F, R> {
+pub struct GuardedClock<F, R> {
     anchor: Anchor,
     fast: F,
     reference: R,
     thread: PerThread,
 }
 
-impl<F: Clock, R: Clock> Guarded<F, R> {
+impl<F: Clock, R: Clock> GuardedClock<F, R> {
     /// A clock that shows the time of `reference` and mostly reads `fast`, whose origin does not matter.
     ///
     /// To share it, lend it or put it in an `Arc`: a second one over the same sources would err in its own way.
@@ -80,7 +80,7 @@ impl<F: Clock, R: Clock> Guarded<F, R> {
     }
 }
 
-impl<F: Clock, R: Clock> Clock for Guarded<F, R> {
+impl<F: Clock, R: Clock> Clock for GuardedClock<F, R> {
     #[inline]
     fn now_ns(&self) -> u64 {
         let time = match self.anchor.time_of(self.fast.now_ns()) {

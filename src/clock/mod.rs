@@ -7,7 +7,7 @@
 //! | [`StdClock`] | the system's monotonic clock | nothing | never |
 //! | [`ManualClock`] | one shared load | what you make it | when told to |
 //!
-//! A source that cannot be trusted becomes a clock by wrapping it in [`Guarded`]. Nothing here counts the time that
+//! A source that cannot be trusted becomes a clock by wrapping it in [`GuardedClock`]. Nothing here counts the time that
 //! Linux spends suspended: a limiter wakes up as strict as it fell asleep.
 
 mod anchor;
@@ -20,7 +20,7 @@ mod thread;
 mod tsc;
 
 pub use self::coarse::{CoarseClock, CoarseClockError};
-pub use self::guard::Guarded;
+pub use self::guard::GuardedClock;
 pub use self::manual::ManualClock;
 pub use self::std::StdClock;
 pub use self::tsc::TscClock;

@@ -2,9 +2,9 @@
 
 use std::sync::OnceLock;
 
-use super::{Clock, Guarded, StdClock};
+use super::{Clock, GuardedClock, StdClock};
 
-/// The default clock: the processor's time-stamp counter, [guarded](Guarded) by [`StdClock`].
+/// The default clock: the processor's time-stamp counter, [guarded](GuardedClock) by [`StdClock`].
 ///
 /// There is one per process, and every value of this type is a handle to it, the size of a pointer. Time starts at 0
 /// when the first handle is made, so all limiters of a process share one time line.
@@ -23,14 +23,16 @@ use super::{Clock, Guarded, StdClock};
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct TscClock {
-    shared: &'static Guarded<Counter, StdClock>,
+    shared: &'static GuardedClock<Counter, StdClock>,
 }
 
 impl TscClock {
     /// A handle to the process's clock.
     pub fn new() -> Self {
-        static SHARED: OnceLock<Guarded<Counter, StdClock>> = OnceLock::new();
-        Self { shared: SHARED.get_or_init(|| Guarded::new(Counter(quanta::Clock::new()), StdClock::new())) }
+        static SHARED: OnceLock<GuardedClock<Counter, StdClock>> = OnceLock::new();
+        Self {
+            shared: SHARED.get_or_init(|| GuardedClock::new(Counter(quanta::Clock::new()), StdClock::new())),
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::limiter::core::Core;
 use crate::limiter::plan::Plan;
 use crate::limiter::{DirectLimiter, Limiter};
 use crate::quota::Quota;
-use crate::store::{Map, Overflow, Single, Table};
+use crate::store::{KeyHasher, Map, Overflow, Single, Table};
 
 /// Keys that a table is built for when nothing is said: 1.4 MB.
 const DEFAULT_CAPACITY: usize = 1 << 16;
@@ -59,7 +59,7 @@ impl<C> Common<C> {
 /// # Ok::<(), tollgate::BuildError>(())
 /// ```
 #[must_use = "nothing is limited until `build`"]
-pub struct LimiterBuilder<K: ?Sized, C = DefaultClock, H = ahash::RandomState> {
+pub struct LimiterBuilder<K: ?Sized, C = DefaultClock, H = KeyHasher> {
     common: Common<C>,
     capacity: usize,
     overflow: Overflow,
@@ -83,7 +83,7 @@ impl<K: ?Sized> LimiterBuilder<K> {
             common: Common::new(quota),
             capacity: DEFAULT_CAPACITY,
             overflow: Overflow::default(),
-            hasher: ahash::RandomState::new(),
+            hasher: KeyHasher::default(),
             key: PhantomData,
         }
     }
@@ -98,6 +98,26 @@ impl<K: ?Sized, C, H> LimiterBuilder<K, C, H> {
 
     /// Where windows start, from the clock's origin; 0 when nothing is said. Only `fixed_window` and
     /// `sliding_window_counter` have windows.
+    ///
+    /// The clocks here start when they are made, so a window of a day starts at no midnight unless it is told to:
+    ///
+    /// ```
+    /// use std::time::{Duration, SystemTime, UNIX_EPOCH};
+    /// use tollgate::{Clock, Limiter, Quota, TscClock};
+    /// let day = Duration::from_secs(86_400);
+    /// let clock = TscClock::new();
+    /// let until_midnight = day.as_nanos() - SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos() % day.as_nanos();
+    /// let offset = Duration::from_nanos(clock.now_ns() + until_midnight as u64);
+    /// let limiter = Limiter::<str>::builder(Quota::new(1_000, day))
+    ///     .algorithm("fixed_window")
+    ///     .window_offset(offset)
+    ///     .clock(clock)
+    ///     .build()?;
+    /// # assert!(limiter.check("alice").is_allowed());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// (Midnight in UTC; the two clocks drift apart by some milliseconds a day.)
     pub const fn window_offset(mut self, offset: Duration) -> Self {
         self.common.settings.window_offset = offset;
         self
@@ -126,8 +146,8 @@ impl<K: ?Sized, C, H> LimiterBuilder<K, C, H> {
         }
     }
 
-    /// How keys are hashed. The default, [`ahash`], is keyed with random bits and documented by its authors to resist
-    /// floods of chosen keys; a hasher that is not lets an attacker make keys share a quota.
+    /// How keys are hashed. The default, [`KeyHasher`], resists floods of chosen keys; a hasher that does not lets an attacker make keys share a quota. All 64 bits must be well mixed,
+    /// the highest above all, as they choose a key's place: with an identity hash small numbers all crowd into one.
     pub fn hasher<G: BuildHasher>(self, hasher: G) -> LimiterBuilder<K, C, G> {
         LimiterBuilder {
             common: self.common,

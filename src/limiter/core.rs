@@ -1,7 +1,7 @@
 //! What every face does with a plan, a time and a store.
 
-use crate::algorithm::{Algorithm, Meter, each};
-use crate::cell::HighMark;
+use crate::algorithm::{Algorithm, Meter, Reserved, each};
+use crate::cell::{Apart, HighMark};
 use crate::clock::Clock;
 use crate::decision::Decision;
 use crate::error::BuildError;
@@ -14,9 +14,18 @@ use crate::time::Now;
 #[derive(Debug)]
 pub(crate) struct Core<C> {
     plan: Plan,
-    /// How far ahead of its time any word may be; 0 while nothing but `plan` has charged without debt.
-    reach: HighMark,
+    ahead: Apart<Ahead>,
     clock: C,
+}
+
+/// What explains a word that is further ahead than a full burst of the quota that reads it. A word that this does not
+/// explain shows that the clock stepped back.
+#[derive(Debug)]
+struct Ahead {
+    /// The longest time in which a full burst of any plan comes back; 0 while there is only the limiter's own.
+    span_ns: HighMark,
+    /// The highest word ever put with units that were still to come. Time passes it, and it explains nothing more.
+    debt: HighMark,
 }
 
 /// Units that were taken in advance.
@@ -29,7 +38,7 @@ pub(crate) struct Taken {
 
 impl<C> Core<C> {
     pub(crate) fn new(plan: Plan, clock: C) -> Self {
-        Self { plan, reach: HighMark::new(0), clock }
+        Self { plan, ahead: Apart(Ahead { span_ns: HighMark::new(0), debt: HighMark::new(0) }), clock }
     }
 
     pub(crate) fn plan(&self) -> &Plan {
@@ -51,15 +60,23 @@ impl<C> Core<C> {
         let plan = self.plan.derive(quota)?;
         for kind in [&self.plan.kind, &plan.kind] {
             if let Kind::Metered(meter) = kind {
-                self.reach.raise(meter.span_ns());
+                self.ahead.span_ns.raise(meter.span_ns());
             }
         }
         Ok(plan)
     }
 
+    /// The time at which to decide on a word that was found. Not before: whoever put it far ahead has said so first.
     #[inline]
-    fn now(&self, ns: u64) -> Now {
-        Now::at(ns).with_reach(self.reach.get())
+    fn among(&self, now: Now) -> Now {
+        now.among(self.ahead.span_ns.get(), self.ahead.debt.get())
+    }
+
+    /// The units of `put` may be still to come. Called before the word is put, so that whoever finds it knows.
+    fn allow_debt(&self, put: Reserved) {
+        if put.wait_ns > 0 {
+            self.ahead.debt.raise(put.word);
+        }
     }
 
     #[inline]
@@ -73,10 +90,35 @@ impl<C> Core<C> {
     ) -> Decision {
         match &plan.kind {
             Kind::Metered(meter) if cost > 0 => {
-                let now = self.now(now_ns);
-                each!(meter, algorithm => decide(algorithm, store, key, now, cost))
+                let now = Now::at(now_ns);
+                each!(meter, algorithm => self.decide_by(algorithm, store, key, now, cost))
             }
             _ => self.peek(store, key, plan, now_ns, cost),
+        }
+    }
+
+    /// [`decide`](Self::decide) compiled for each algorithm and store.
+    #[inline]
+    fn decide_by<Q: ?Sized, S: Lookup<Q>, A: Algorithm>(
+        &self,
+        algorithm: &A,
+        store: &S,
+        key: &Q,
+        now: Now,
+        cost: u64,
+    ) -> Decision {
+        let life = life(algorithm, now);
+        // Left here rather than handed through the store: it is six words long. The store calls at least once.
+        let mut decision = Decision::never_fits(0, 0, 0);
+        let stored = store.decide(key, life, |word, floor| {
+            let step = algorithm.decide(word, newcomer(algorithm, self.among(now), life, floor), cost);
+            decision = step.decision;
+            if step.decision.is_allowed() { Turn::Put(step.word, ()) } else { Turn::Keep(()) }
+        });
+        match stored {
+            Ok(()) => decision,
+            Err(NoRoom::Allow) => algorithm.decide(life.fresh, now, cost).decision,
+            Err(NoRoom::Deny) => no_room(algorithm, life, now, cost),
         }
     }
 
@@ -95,10 +137,10 @@ impl<C> Core<C> {
             Kind::Blocked if cost == 0 => return Decision::allowed(0, 0, 0, 0),
             Kind::Blocked => return Decision::never_fits(0, 0, 0),
         };
-        let now = self.now(now_ns);
+        let now = Now::at(now_ns);
         let life = life(meter, now);
         store.peek(key, life, |word, floor| {
-            meter.decide(word, newcomer(meter, now, life, floor), cost).decision
+            meter.decide(word, newcomer(meter, self.among(now), life, floor), cost).decision
         })
     }
 
@@ -116,12 +158,12 @@ impl<C> Core<C> {
             Kind::Metered(_) | Kind::Unlimited => return Ok(None),
             Kind::Blocked => return Err(Decision::never_fits(0, 0, 0)),
         };
-        let now = self.now(now_ns);
+        let now = Now::at(now_ns);
         let life = life(meter, now);
         let answer = store.decide(key, life, |word, floor| {
-            match meter.reserve(word, newcomer(meter, now, life, floor), units) {
+            match meter.reserve(word, newcomer(meter, self.among(now), life, floor), units) {
                 Ok(reserved) => {
-                    self.allow_debt(meter, reserved.wait_ns);
+                    self.allow_debt(reserved);
                     Turn::Put(reserved.word, Ok(Taken { wait_ns: reserved.wait_ns, stamp: reserved.word }))
                 }
                 Err(refusal) => Turn::Keep(Err(refusal)),
@@ -143,11 +185,11 @@ impl<C> Core<C> {
         now_ns: u64,
         units: u64,
     ) {
-        let now = self.now(now_ns);
+        let now = Now::at(now_ns);
         let life = life(meter, now);
         let charged = store.decide_token(token, life, |word, floor| {
-            let charged = meter.charge(word, newcomer(meter, now, life, floor), units);
-            self.allow_debt(meter, charged.wait_ns);
+            let charged = meter.charge(word, newcomer(meter, self.among(now), life, floor), units);
+            self.allow_debt(charged);
             Turn::Put(charged.word, ())
         });
         // Without room there is no word to charge; the store has counted it.
@@ -164,8 +206,8 @@ impl<C> Core<C> {
         units: u64,
         stamp: u64,
     ) {
-        let now = self.now(now_ns);
-        store.visit_token(token, |word| lower(word, meter.refund(word, now, units, stamp)));
+        let now = Now::at(now_ns);
+        store.visit_token(token, |word| lower(word, meter.refund(word, self.among(now), units, stamp)));
     }
 
     /// Gives back the newest units of a key.
@@ -178,29 +220,21 @@ impl<C> Core<C> {
         units: u64,
     ) {
         let Kind::Metered(meter) = &plan.kind else { return };
-        let now = self.now(now_ns);
-        store.visit(key, |word| lower(word, meter.refund(word, now, units, word)));
+        let now = Now::at(now_ns);
+        store.visit(key, |word| lower(word, meter.refund(word, self.among(now), units, word)));
     }
 
     /// Makes a key as good as new.
     pub(crate) fn reset<Q: ?Sized, S: Lookup<Q>>(&self, store: &S, key: &Q, now_ns: u64) {
         let Kind::Metered(meter) = &self.plan.kind else { return };
-        let fresh = meter.fresh(self.now(now_ns));
+        let fresh = meter.fresh(Now::at(now_ns));
         store.visit(key, |word| lower(word, word.min(fresh)));
     }
 
     /// What idle words look like at a time; `None` when there are no words.
     pub(crate) fn life(&self, now_ns: u64) -> Option<Life> {
         let Kind::Metered(meter) = &self.plan.kind else { return None };
-        Some(life(meter, self.now(now_ns)))
-    }
-
-    /// Words may be that far beyond a full burst from now on. Before the word is put, so that whoever sees it knows.
-    fn allow_debt(&self, meter: &Meter, wait_ns: u64) {
-        if wait_ns > 0 {
-            // Two roundings of a nanosecond each.
-            self.reach.raise(wait_ns.saturating_add(meter.span_ns()).saturating_add(2));
-        }
+        Some(life(meter, Now::at(now_ns)))
     }
 }
 
@@ -208,30 +242,6 @@ impl<C: Clock> Core<C> {
     #[inline]
     pub(crate) fn now_ns(&self) -> u64 {
         self.clock.now_ns()
-    }
-}
-
-/// The decision itself, compiled for each algorithm and store.
-#[inline]
-fn decide<Q: ?Sized, S: Lookup<Q>, A: Algorithm + ?Sized>(
-    algorithm: &A,
-    store: &S,
-    key: &Q,
-    now: Now,
-    cost: u64,
-) -> Decision {
-    let life = life(algorithm, now);
-    // Left here rather than handed through the store: it is six words long. The store calls at least once.
-    let mut decision = Decision::never_fits(0, 0, 0);
-    let stored = store.decide(key, life, |word, floor| {
-        let step = algorithm.decide(word, newcomer(algorithm, now, life, floor), cost);
-        decision = step.decision;
-        if step.decision.is_allowed() { Turn::Put(step.word, ()) } else { Turn::Keep(()) }
-    });
-    match stored {
-        Ok(()) => decision,
-        Err(NoRoom::Allow) => algorithm.decide(life.fresh, now, cost).decision,
-        Err(NoRoom::Deny) => no_room(algorithm, life, now, cost),
     }
 }
 

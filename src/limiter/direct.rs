@@ -22,7 +22,7 @@ use crate::store::Single;
 /// # Ok::<(), tollgate::BuildError>(())
 /// ```
 ///
-/// The methods are those of [`Limiter`](crate::Limiter) without the key; the `_at` forms take the time in
+/// The methods are those of [`Limiter`](crate::Limiter) that concern one key; the `_at` forms take the time in
 /// nanoseconds instead of reading the clock.
 pub struct DirectLimiter<C = DefaultClock> {
     core: Core<C>,
@@ -91,9 +91,25 @@ impl<C> DirectLimiter<C> {
         self.core.decide(&self.store, &(), self.core.own(plan), now_ns, cost)
     }
 
+    /// Asks for one unit under a plan at a time of your own.
+    #[inline]
+    pub fn check_with_at(&self, plan: &Plan, now_ns: u64) -> Decision {
+        self.check_n_with_at(1, plan, now_ns)
+    }
+
+    /// [`peek`](Self::peek) at a time of your own.
+    pub fn peek_at(&self, now_ns: u64) -> Decision {
+        self.peek_n_at(0, now_ns)
+    }
+
     /// What [`check_n_at`](Self::check_n_at) would answer. Nothing is taken.
     pub fn peek_n_at(&self, cost: u64, now_ns: u64) -> Decision {
-        self.core.peek(&self.store, &(), self.core.plan(), now_ns, cost)
+        self.peek_n_with_at(cost, self.core.plan(), now_ns)
+    }
+
+    /// What [`check_n_with_at`](Self::check_n_with_at) would answer. Nothing is taken.
+    pub fn peek_n_with_at(&self, cost: u64, plan: &Plan, now_ns: u64) -> Decision {
+        self.core.peek(&self.store, &(), self.core.own(plan), now_ns, cost)
     }
 
     /// Gives back the newest `units` at a time of your own.
@@ -125,13 +141,19 @@ impl<C: Clock> DirectLimiter<C> {
         self.check_n_at(cost, self.core.now_ns())
     }
 
+    /// Asks for one unit under a [plan](Self::plan) of this limiter.
+    #[inline]
+    pub fn check_with(&self, plan: &Plan) -> Decision {
+        self.check_n_with(1, plan)
+    }
+
     /// Asks for `cost` units under a [plan](Self::plan) of this limiter.
     #[inline]
     pub fn check_n_with(&self, cost: u64, plan: &Plan) -> Decision {
         self.check_n_with_at(cost, plan, self.core.now_ns())
     }
 
-    /// Where the limiter stands. Nothing is taken.
+    /// Where the limiter stands: see its `remaining` and `reset_after`. Nothing is taken, and it is always allowed.
     pub fn peek(&self) -> Decision {
         self.peek_n(0)
     }
@@ -139,6 +161,16 @@ impl<C: Clock> DirectLimiter<C> {
     /// What [`check_n`](Self::check_n) would answer. Nothing is taken.
     pub fn peek_n(&self, cost: u64) -> Decision {
         self.peek_n_at(cost, self.core.now_ns())
+    }
+
+    /// [`peek_n`](Self::peek_n) under a plan.
+    pub fn peek_n_with(&self, cost: u64, plan: &Plan) -> Decision {
+        self.peek_n_with_at(cost, plan, self.core.now_ns())
+    }
+
+    /// Gives back the newest `units`, which were taken under a plan.
+    pub fn refund_with(&self, units: u64, plan: &Plan) {
+        self.refund_with_at(units, plan, self.core.now_ns());
     }
 
     /// Gives back the newest `units`: as if they had not been taken, and never above full.
@@ -156,10 +188,22 @@ impl<C: Clock> DirectLimiter<C> {
     /// # Errors
     /// The refusal, when the units never fit or cannot be taken in advance.
     pub fn reserve(&self, units: u64) -> Result<Reservation<'_, C, Single>, Decision> {
-        self.reserve_at(units, self.core.now_ns())
+        self.reserve_with(units, self.core.plan())
     }
 
-    /// [`reserve`](Self::reserve) at a time of your own.
+    /// [`reserve`](Self::reserve) under a plan.
+    ///
+    /// # Errors
+    /// As [`reserve`](Self::reserve).
+    pub fn reserve_with<'a>(
+        &'a self,
+        units: u64,
+        plan: &'a Plan,
+    ) -> Result<Reservation<'a, C, Single>, Decision> {
+        Ok(self.reserve_with_at(units, plan, self.core.now_ns())?.by_the_clock())
+    }
+
+    /// [`reserve`](Self::reserve) at a time of your own; see [`Reservation`] for the time at which it is settled.
     ///
     /// # Errors
     /// As [`reserve`](Self::reserve).
@@ -179,6 +223,6 @@ impl<C: Clock> DirectLimiter<C> {
     ) -> Result<Reservation<'a, C, Single>, Decision> {
         let plan = self.core.own(plan);
         let taken = self.core.reserve(&self.store, &(), plan, now_ns, units)?;
-        Ok(Reservation::new(&self.core, &self.store, plan, (), units, taken))
+        Ok(Reservation::new(&self.core, &self.store, plan, (), units, now_ns, taken))
     }
 }

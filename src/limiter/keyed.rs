@@ -19,7 +19,8 @@ use crate::store::{Lookup, Map, Store, Table};
 /// a `Limiter<String>` is asked with a `&str`. With the default store, which keeps no keys, `Limiter<str>` will do.
 ///
 /// Methods that end in `_at` take the time as an argument, in nanoseconds from an origin of the caller's own, and
-/// read no clock; all calls of one limiter must use one time line.
+/// read no clock. All calls of one limiter must use one time line, and times far in the future are to be kept out: a key
+/// that is stored at one makes every new key start there, and that is never undone.
 ///
 /// ```
 /// use tollgate::{Limiter, Quota};
@@ -32,12 +33,24 @@ use crate::store::{Lookup, Map, Store, Table};
 /// # Ok::<(), tollgate::BuildError>(())
 /// ```
 ///
+/// Tuples are keys, and a short-lived one finds its key, without an allocation, if the limiter is declared with a longer life:
+///
+/// ```
+/// use tollgate::{Limiter, Quota};
+/// let limiter = Limiter::<(&'static str, u16)>::new(Quota::per_second(1))?;
+/// let (host, port) = (String::from("example.org"), 443);
+/// assert!(limiter.check(&(host.as_str(), port)).is_allowed());
+/// # Ok::<(), tollgate::BuildError>(())
+/// ```
+///
 /// # Cost
-/// A check reads the clock, hashes the key, reads one cache line and, when allowed, writes it by one compare-and-swap. No
-/// method blocks, panics or allocates, except where it says so.
+/// A check reads the clock, hashes the key, reads one cache line and, when allowed, writes it by one compare-and-swap. With
+/// the [`Table`] no check blocks or allocates. With a [`Map`] a new key is cloned, and takes the lock of one bin.
+/// [`plan`](Self::plan) allocates.
 pub struct Limiter<K: ?Sized, C = DefaultClock, S = Table> {
     core: Core<C>,
     store: S,
+    /// Covariant, which short-lived tuples rely on, and neither `K`'s threads nor its drop matter.
     key: PhantomData<fn() -> Box<K>>,
 }
 
@@ -123,6 +136,34 @@ impl<K: ?Sized, C, S: Store> Limiter<K, C, S> {
         self.core.decide(&self.store, key, self.core.own(plan), now_ns, cost)
     }
 
+    /// [`check_with`](Self::check_with) at a time of your own.
+    #[inline]
+    pub fn check_with_at<Q: ?Sized>(&self, key: &Q, plan: &Plan, now_ns: u64) -> Decision
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.check_n_with_at(key, 1, plan, now_ns)
+    }
+
+    /// [`peek`](Self::peek) at a time of your own.
+    pub fn peek_at<Q: ?Sized>(&self, key: &Q, now_ns: u64) -> Decision
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.peek_n_at(key, 0, now_ns)
+    }
+
+    /// [`peek_with`](Self::peek_with) at a time of your own.
+    pub fn peek_with_at<Q: ?Sized>(&self, key: &Q, plan: &Plan, now_ns: u64) -> Decision
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.peek_n_with_at(key, 0, plan, now_ns)
+    }
+
     /// [`peek_n`](Self::peek_n) at a time of your own.
     pub fn peek_n_at<Q: ?Sized>(&self, key: &Q, cost: u64, now_ns: u64) -> Decision
     where
@@ -132,7 +173,7 @@ impl<K: ?Sized, C, S: Store> Limiter<K, C, S> {
         self.peek_n_with_at(key, cost, self.core.plan(), now_ns)
     }
 
-    /// [`peek_n`](Self::peek_n) under a plan, at a time of your own.
+    /// [`peek_n_with`](Self::peek_n_with) at a time of your own.
     pub fn peek_n_with_at<Q: ?Sized>(&self, key: &Q, cost: u64, plan: &Plan, now_ns: u64) -> Decision
     where
         K: Borrow<Q>,
@@ -150,7 +191,7 @@ impl<K: ?Sized, C, S: Store> Limiter<K, C, S> {
         self.refund_with_at(key, units, self.core.plan(), now_ns);
     }
 
-    /// [`refund`](Self::refund) of units that were taken under a plan, at a time of your own.
+    /// [`refund_with`](Self::refund_with) at a time of your own.
     pub fn refund_with_at<Q: ?Sized>(&self, key: &Q, units: u64, plan: &Plan, now_ns: u64)
     where
         K: Borrow<Q>,
@@ -215,7 +256,10 @@ impl<K: ?Sized, C: Clock, S: Store> Limiter<K, C, S> {
         self.check_n_with_at(key, cost, plan, self.core.now_ns())
     }
 
-    /// Where the key stands. Nothing is taken.
+    /// Where the key stands: see its `remaining` and `reset_after`. Nothing is taken.
+    ///
+    /// It is a check of zero units, so it is always allowed. To know whether one more would be, use
+    /// [`peek_n(key, 1)`](Self::peek_n).
     pub fn peek<Q: ?Sized>(&self, key: &Q) -> Decision
     where
         K: Borrow<Q>,
@@ -224,7 +268,8 @@ impl<K: ?Sized, C: Clock, S: Store> Limiter<K, C, S> {
         self.peek_n(key, 0)
     }
 
-    /// What [`check_n`](Self::check_n) would answer. Nothing is taken.
+    /// What [`check_n`](Self::check_n) would answer. Nothing is taken. Whether the table has room for a new key is not
+    /// looked at.
     pub fn peek_n<Q: ?Sized>(&self, key: &Q, cost: u64) -> Decision
     where
         K: Borrow<Q>,
@@ -245,7 +290,16 @@ impl<K: ?Sized, C: Clock, S: Store> Limiter<K, C, S> {
         self.refund_at(key, units, self.core.now_ns());
     }
 
-    /// Where the key stands under a plan. Nothing is taken.
+    /// What [`check_n_with`](Self::check_n_with) would answer. Nothing is taken.
+    pub fn peek_n_with<Q: ?Sized>(&self, key: &Q, cost: u64, plan: &Plan) -> Decision
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.peek_n_with_at(key, cost, plan, self.core.now_ns())
+    }
+
+    /// [`peek`](Self::peek) under a plan.
     pub fn peek_with<Q: ?Sized>(&self, key: &Q, plan: &Plan) -> Decision
     where
         K: Borrow<Q>,
@@ -288,10 +342,10 @@ impl<K: ?Sized, C: Clock, S: Store> Limiter<K, C, S> {
         K: Borrow<Q>,
         S: Lookup<Q>,
     {
-        self.reserve_at(key, units, self.core.now_ns())
+        self.reserve_with(key, units, self.core.plan())
     }
 
-    /// [`reserve`](Self::reserve) at a time of your own.
+    /// [`reserve`](Self::reserve) at a time of your own; see [`Reservation`] for the time at which it is settled.
     ///
     /// # Errors
     /// As [`reserve`](Self::reserve).
@@ -322,7 +376,7 @@ impl<K: ?Sized, C: Clock, S: Store> Limiter<K, C, S> {
         K: Borrow<Q>,
         S: Lookup<Q>,
     {
-        self.reserve_with_at(key, units, plan, self.core.now_ns())
+        Ok(self.reserve_with_at(key, units, plan, self.core.now_ns())?.by_the_clock())
     }
 
     /// [`reserve_with`](Self::reserve_with) at a time of your own.
@@ -342,7 +396,8 @@ impl<K: ?Sized, C: Clock, S: Store> Limiter<K, C, S> {
     {
         let plan = self.core.own(plan);
         let taken = self.core.reserve(&self.store, key, plan, now_ns, units)?;
-        Ok(Reservation::new(&self.core, &self.store, plan, self.store.token(key), units, taken))
+        let token = self.store.token(key);
+        Ok(Reservation::new(&self.core, &self.store, plan, token, units, now_ns, taken))
     }
 
     /// Keys that are not idle: those for which there is something to remember.
@@ -370,14 +425,21 @@ impl<K: ?Sized, C, H> Limiter<K, C, Table<H>> {
 impl<K, C, H> Limiter<K, C, Map<K, H>>
 where
     K: Hash + Ord + Clone + Send + Sync + 'static,
-    C: Clock,
     H: BuildHasher,
 {
     /// Forgets the keys that are idle, and says how many. No decision changes by it; checks go on meanwhile.
     ///
     /// # Cost
     /// Reads the whole map, and takes the lock of a bin for each key that goes.
-    pub fn evict_idle(&self) -> usize {
-        self.core.life(self.core.now_ns()).map_or(0, |life| self.store.evict_idle(life))
+    pub fn evict_idle(&self) -> usize
+    where
+        C: Clock,
+    {
+        self.evict_idle_at(self.core.now_ns())
+    }
+
+    /// [`evict_idle`](Self::evict_idle) at a time of your own.
+    pub fn evict_idle_at(&self, now_ns: u64) -> usize {
+        self.core.life(now_ns).map_or(0, |life| self.store.evict_idle(life))
     }
 }

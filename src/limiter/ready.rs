@@ -21,7 +21,9 @@ pub struct WaitTooLong {
 impl fmt::Display for WaitTooLong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let wait = self.decision.retry_after();
-        if wait.is_zero() {
+        if self.decision.limit() == 0 {
+            f.write_str("everything is blocked: no wait helps")
+        } else if wait.is_zero() {
             write!(f, "the cost never fits: ask for at most {}", self.decision.limit())
         } else {
             write!(f, "the limit asks for a wait of {wait:?}, and at most {:?} is allowed", self.max_wait)
@@ -69,14 +71,31 @@ impl<K: ?Sized, C: Clock, S: Store> Limiter<K, C, S> {
         K: Borrow<Q>,
         S: Lookup<Q>,
     {
-        self.until_ready_with(key, 1, max_wait, futures_timer::Delay::new).await
+        self.until_ready_n(key, 1, max_wait).await
     }
 
-    /// [`until_ready`](Self::until_ready) for `cost` units, with the sleep of your runtime.
+    /// [`until_ready`](Self::until_ready) for `cost` units.
     ///
     /// # Errors
     /// As [`until_ready`](Self::until_ready).
-    pub async fn until_ready_with<Q: ?Sized, F: Future<Output = ()>>(
+    pub async fn until_ready_n<Q: ?Sized>(
+        &self,
+        key: &Q,
+        cost: u64,
+        max_wait: Duration,
+    ) -> Result<Decision, WaitTooLong>
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.until_ready_by(key, cost, max_wait, futures_timer::Delay::new).await
+    }
+
+    /// [`until_ready_n`](Self::until_ready_n) with the sleep of your runtime, such as `tokio::time::sleep`.
+    ///
+    /// # Errors
+    /// As [`until_ready`](Self::until_ready).
+    pub async fn until_ready_by<Q: ?Sized, F: Future<Output = ()>>(
         &self,
         key: &Q,
         cost: u64,
@@ -97,14 +116,22 @@ impl<C: Clock> DirectLimiter<C> {
     /// # Errors
     /// [`WaitTooLong`], with the refusal.
     pub async fn until_ready(&self, max_wait: Duration) -> Result<Decision, WaitTooLong> {
-        self.until_ready_with(1, max_wait, futures_timer::Delay::new).await
+        self.until_ready_n(1, max_wait).await
     }
 
-    /// [`Limiter::until_ready_with`] without a key.
+    /// [`Limiter::until_ready_n`] without a key.
     ///
     /// # Errors
     /// As [`until_ready`](Self::until_ready).
-    pub async fn until_ready_with<F: Future<Output = ()>>(
+    pub async fn until_ready_n(&self, cost: u64, max_wait: Duration) -> Result<Decision, WaitTooLong> {
+        self.until_ready_by(cost, max_wait, futures_timer::Delay::new).await
+    }
+
+    /// [`Limiter::until_ready_by`] without a key.
+    ///
+    /// # Errors
+    /// As [`until_ready`](Self::until_ready).
+    pub async fn until_ready_by<F: Future<Output = ()>>(
         &self,
         cost: u64,
         max_wait: Duration,

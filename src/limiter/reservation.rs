@@ -10,8 +10,10 @@ use crate::store::Store;
 
 /// Units that were taken in advance: commit what was really used, or give all back.
 ///
-/// Dropping it gives everything back, at the clock's time. What has come back by itself since it was made is not given
-/// back twice.
+/// Dropping it gives everything back. What has come back by itself since it was made is not given back twice.
+///
+/// One that was made by the clock is settled by the clock. One that was made at a time of your own is settled at that time,
+/// unless [`commit_at`](Self::commit_at) or [`cancel_at`](Self::cancel_at) names a later one.
 ///
 /// ```
 /// use tollgate::{DirectLimiter, Quota};
@@ -30,6 +32,8 @@ pub struct Reservation<'a, C: Clock, S: Store> {
     plan: &'a Plan,
     units: u64,
     wait_ns: u64,
+    /// When it is settled if nothing else is said; `None`: by the clock.
+    settled_at_ns: Option<u64>,
     /// Where the units were taken from, if from anywhere; taken out when they are accounted for.
     held: Option<Held<S::Token>>,
 }
@@ -55,11 +59,22 @@ impl<'a, C: Clock, S: Store> Reservation<'a, C, S> {
         plan: &'a Plan,
         token: S::Token,
         units: u64,
+        now_ns: u64,
         taken: Option<Taken>,
     ) -> Self {
         let wait_ns = taken.map_or(0, |taken| taken.wait_ns);
         let held = taken.map(|taken| Held { token, stamp: taken.stamp });
-        Self { core, store, plan, units, wait_ns, held }
+        Self { core, store, plan, units, wait_ns, settled_at_ns: Some(now_ns), held }
+    }
+
+    /// Made at the clock's time.
+    pub(crate) fn by_the_clock(mut self) -> Self {
+        self.settled_at_ns = None;
+        self
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.settled_at_ns.unwrap_or_else(|| self.core.now_ns())
     }
 
     /// How long to wait, from when it was made, before the units may be used. Zero: at once.
@@ -74,7 +89,7 @@ impl<'a, C: Clock, S: Store> Reservation<'a, C, S> {
 
     /// The work is done and cost `actual` units: the rest is given back, or the excess is charged, fitting or not.
     pub fn commit(self, actual: u64) {
-        let now_ns = self.core.now_ns();
+        let now_ns = self.now_ns();
         self.commit_at(actual, now_ns);
     }
 
@@ -107,7 +122,7 @@ impl<'a, C: Clock, S: Store> Reservation<'a, C, S> {
 impl<C: Clock, S: Store> Drop for Reservation<'_, C, S> {
     fn drop(&mut self) {
         if self.held.is_some() {
-            let now_ns = self.core.now_ns();
+            let now_ns = self.now_ns();
             self.settle(0, now_ns);
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::algorithm::MAX_WORD;
 use crate::cell::{Cell, HighMark};
-use crate::store::{Life, Lookup, NoRoom, Store, Turn, sealed};
+use crate::store::{KeyHasher, Life, Lookup, NoRoom, Store, Turn, sealed};
 
 /// The word of a cell that is leaving the map: whoever finds it takes the key out and starts anew.
 const DEAD: u64 = u64::MAX;
@@ -19,7 +19,7 @@ const _: () = assert!(DEAD > MAX_WORD);
 /// About 200 bytes a key besides the key's own. A check of a known key is lock-free; a new key takes the lock of one bin, and
 /// a resize is shared by those who insert. Nothing leaves by itself: call
 /// [`Limiter::evict_idle`](crate::Limiter::evict_idle) now and then, or use [`Table`](crate::Table).
-pub struct Map<K, H = ahash::RandomState> {
+pub struct Map<K, H = KeyHasher> {
     cells: flurry::HashMap<K, Arc<Cell>, H>,
     /// Above every word that was evicted: a newcomer starts no earlier.
     floor: HighMark,

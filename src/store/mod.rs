@@ -2,16 +2,18 @@
 //!
 //! | store | memory | keys | a check of a known key | a new key |
 //! |---|---|---|---|---|
-//! | [`Table`] | fixed when built, about 21 bytes a key | 64-bit keyed hash | lock-free, one cache line | lock-free |
+//! | [`Table`] | fixed when built, about 22 bytes a key | 64-bit keyed hash | lock-free, one cache line | lock-free |
 //! | [`Map`] | grows with the keys, until [`evict_idle`](Map::evict_idle) | exact | lock-free | takes the lock of a bin |
 //!
 //! A store knows nothing of algorithms: it is told what an idle word looks like ([`Life`]) and what to do with the word
 //! it finds ([`Turn`]).
 
+mod hasher;
 mod map;
 mod single;
 mod table;
 
+pub use hasher::{KeyHasher, KeyState};
 pub use map::Map;
 pub use single::Single;
 pub use table::{Overflow, Table};
@@ -19,6 +21,7 @@ pub use table::{Overflow, Table};
 pub(crate) use crate::cell::Turn;
 
 /// What a fresh word and an idle one look like at the time of a call.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Life {
     /// The word of a key never seen.
@@ -42,6 +45,7 @@ impl Life {
 }
 
 /// There was no room for a new key, and what the settings say about that.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoRoom {
     /// Refuse it.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tollgate::{Clock, DirectLimiter, Guarded, ManualClock, Quota};
+use tollgate::{Clock, DirectLimiter, GuardedClock, ManualClock, Quota};
 
 use super::oracle::{ALL, ARRIVAL, model};
 use super::{MS, S, US, allowed, at_once, direct};
@@ -48,7 +48,7 @@ fn the_systems_clock_is_set_back_an_hour() {
         let (system, steady) = (ManualClock::new(2 * HOUR), ManualClock::new(500 * MS));
         let limiter = DirectLimiter::builder(Quota::per_second(10))
             .algorithm(algorithm)
-            .clock(Guarded::new(system.clone(), steady.clone()))
+            .clock(GuardedClock::new(system.clone(), steady.clone()))
             .build()
             .unwrap();
         let at_once = || (0..30).filter(|_| limiter.check().is_allowed()).count();

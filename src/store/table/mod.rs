@@ -15,11 +15,11 @@ use std::hash::{BuildHasher, Hash};
 
 use crate::cell::{Apart, HighMark};
 use crate::error::BuildError;
-use crate::store::{Life, Lookup, NoRoom, Store, Turn, sealed};
+use crate::store::{KeyHasher, Life, Lookup, NoRoom, Store, Turn, sealed};
 
 use overflow::Shared;
 use slot::{Slot, State, Word};
-use window::{Lines, SLOTS};
+use window::{Line, Lines, SLOTS};
 
 pub use overflow::Overflow;
 
@@ -38,7 +38,7 @@ const LOAD_PERCENT: usize = 75;
 /// # Cost
 /// About 22 bytes a key of the capacity, allocated and touched when built. A check of a known key reads one cache line
 /// (1.3 to 2 on average when full) and writes it when allowed. A new key in a table long in use may read a dozen lines.
-pub struct Table<H = ahash::RandomState> {
+pub struct Table<H = KeyHasher> {
     lines: Lines,
     shared: Shared,
     /// Above every word whose key was forgotten: a newcomer starts no earlier.
@@ -137,7 +137,7 @@ impl<H> Table<H> {
                 Found::Room(place, word) => self.insert(tag, home, place, word, life, turn),
                 // One look can miss a key that was put behind it; two that agree cannot.
                 Found::Full(tags) if seen_full == Some(tags) => {
-                    self.overflow(tag, home, life, turn).transpose()?
+                    self.overflow(tag, home, life, tags, turn).transpose()?
                 }
                 Found::Full(tags) => {
                     seen_full = Some(tags);
@@ -171,13 +171,18 @@ impl<H> Table<H> {
                     let claimable = word.is_settled() && life.is_claimable(word.value());
                     claimable.then_some((Place { slot, distance }, word))
                 });
-                tags = line.slots().iter().fold(tags, |tags, slot| digest(tags, slot.tag()));
+                tags = digest(tags, line);
             }
         }
         match room {
             Some((place, word)) => Found::Room(place, word),
             None => Found::Full(tags),
         }
+    }
+
+    /// The digest of a window without room.
+    fn tags(&self, home: usize) -> u64 {
+        (0..self.lines.window()).fold(0, |tags, distance| digest(tags, self.lines.line(home, distance)))
     }
 
     /// Applies `turn` to the word of `tag` if it is here. A word is not lowered below the floor: at or above it, it is
@@ -210,9 +215,10 @@ fn charge<T>(slot: &Slot, word: Word, mut turn: impl FnMut(u64) -> Turn<T>) -> O
     }
 }
 
-/// Mixes a tag into a digest, so that two different windows are very unlikely to look the same.
-fn digest(tags: u64, tag: u64) -> u64 {
-    (tags.rotate_left(5) ^ tag).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+/// Mixes a line's tags into a digest, so that two different windows are very unlikely to look the same.
+fn digest(tags: u64, line: &Line) -> u64 {
+    let mix = |tags: u64, tag: u64| (tags.rotate_left(5) ^ tag).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    line.slots().iter().fold(tags, |tags, slot| mix(tags, slot.tag()))
 }
 
 impl<H> sealed::Sealed for Table<H> {}

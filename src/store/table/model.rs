@@ -1,35 +1,26 @@
 //! The table with its insides open, for `loom-tests`.
 
+use crate::cell::{Apart, HighMark};
 use crate::model::{Slot, SlotState, Stop, Tags};
 use crate::store::Life;
-use crate::store::table::Overflow;
+use crate::store::table::overflow::Shared;
 use crate::store::table::slot::{Slot as Place, State, Word};
-use crate::store::table::window::SLOTS;
-use crate::store::table::{Found, LOAD_PERCENT, Table};
+use crate::store::table::window::{Lines, SLOTS};
+use crate::store::table::{Found, Overflow, Table};
 
 impl Table<Tags> {
     pub(crate) const LINE: usize = SLOTS;
 
-    /// A table of `lines` lines whose slots are as given; those not given were never used.
-    pub(crate) fn with_slots(lines: usize, slots: &[Slot], floor: u64, policy: Overflow) -> Self {
-        let table = Self::new((lines * SLOTS * LOAD_PERCENT / 100).max(1), policy, Tags::default())
-            .expect("a table of a few slots fits memory");
-        assert_eq!(table.lines.count(), lines, "lines of the table");
-        assert!(slots.len() <= lines * SLOTS, "more slots than {lines} lines have");
-        for (place, given) in table.lines.slots().zip(slots) {
-            if (given.state, given.value) == (SlotState::Vacant, 0) {
-                continue;
-            }
-            assert!(place.claim(Word::new(State::Vacant, 0)));
-            match given.state {
-                SlotState::Vacant => assert!(place.kill(place.publish(given.tag, given.value - 1))),
-                SlotState::Time => assert!(place.activate(place.publish(given.tag, 0), given.value)),
-                SlotState::Claimed => {}
-                SlotState::Pending => _ = place.publish(given.tag, given.value),
-            }
+    /// A table of these slots.
+    pub(crate) fn with_slots(slots: &[Slot], floor: u64, policy: Overflow) -> Self {
+        let place = |slot: &Slot| Place::with(slot.tag, Word::new(inside(slot.state), slot.value));
+        Self {
+            lines: Lines::with_slots(slots.iter().map(place)),
+            shared: Shared::new(policy, 1),
+            floor: Apart(HighMark::new(floor)),
+            capacity: slots.len(),
+            hasher: Tags::default(),
         }
-        table.floor.raise(floor);
-        table
     }
 
     /// The first steps of an insert of a new key, whose thread then stops for ever.
@@ -52,13 +43,7 @@ impl Table<Tags> {
     pub(crate) fn slots(&self) -> Vec<Slot> {
         let open = |place: &Place| {
             let word = place.word();
-            let state = match word.state() {
-                State::Vacant => SlotState::Vacant,
-                State::Time => SlotState::Time,
-                State::Claimed => SlotState::Claimed,
-                State::Pending => SlotState::Pending,
-            };
-            Slot { tag: place.tag(), state, value: word.value() }
+            Slot { tag: place.tag(), state: outside(word.state()), value: word.value() }
         };
         self.lines.slots().map(open).collect()
     }
@@ -66,5 +51,23 @@ impl Table<Tags> {
     /// The word of the overflow cell that `tag` falls back on; 0 if there is none.
     pub(crate) fn debt(&self, tag: u64) -> u64 {
         self.shared.debt(tag)
+    }
+}
+
+const fn inside(state: SlotState) -> State {
+    match state {
+        SlotState::Vacant => State::Vacant,
+        SlotState::Time => State::Time,
+        SlotState::Claimed => State::Claimed,
+        SlotState::Pending => State::Pending,
+    }
+}
+
+const fn outside(state: State) -> SlotState {
+    match state {
+        State::Vacant => SlotState::Vacant,
+        State::Time => SlotState::Time,
+        State::Claimed => SlotState::Claimed,
+        State::Pending => SlotState::Pending,
     }
 }

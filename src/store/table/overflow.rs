@@ -2,6 +2,7 @@
 
 use crate::cell::{Apart, Cell};
 use crate::store::table::Table;
+use crate::store::table::slot::State;
 use crate::store::{Life, NoRoom, Turn};
 use crate::sync::{AtomicU64, Ordering, fence};
 
@@ -10,10 +11,13 @@ use crate::sync::{AtomicU64, Ordering, fence};
 #[non_exhaustive]
 pub enum Overflow {
     /// It shares a quota with the other new keys of its part of the table that find no room: no key gets more than its own
-    /// quota, and newcomers are not locked out.
+    /// quota, and newcomers get in as that quota comes back. Until it has come back whole, new keys of that part start from
+    /// what is left of it, even if they find room. What was taken from it is not given back: `refund`, `reset` and a
+    /// cancelled reservation do nothing for a key without a place.
     #[default]
     Share,
-    /// It is refused until a key becomes idle.
+    /// It is refused until a key becomes idle. Nobody knows when, so `retry_after` is a guess: the time in which what it asks
+    /// for would come back.
     Deny,
     /// It is let pass, uncounted. The limit does not hold for it.
     Allow,
@@ -58,12 +62,13 @@ impl Shared {
 }
 
 impl<H> Table<H> {
-    /// Answers for a key that found no room. `None`: it has a slot by now, look again.
+    /// Answers for a key that found no room where it saw `tags`. `None`: it has a slot by now, or had one; look again.
     pub(super) fn overflow<T>(
         &self,
         tag: u64,
         home: usize,
         life: Life,
+        tags: u64,
         turn: &mut dyn FnMut(u64, u64) -> Turn<T>,
     ) -> Option<Result<T, NoRoom>> {
         // Relaxed: ordered before the cell's charge by its Release, and for `settle` by the fence below.
@@ -73,25 +78,53 @@ impl<H> Table<H> {
             Overflow::Allow => return Some(Err(NoRoom::Allow)),
             Overflow::Share => {}
         }
+        // Acquire: as in `may_be_forgotten`, for what the searches saw.
+        fence(Ordering::Acquire);
         let floor = self.floor.get();
         let start = life.fresh.max(floor);
-        let (answer, charged) = self.shared.cell(tag).turn(|word| match turn(word.max(start), floor) {
-            Turn::Keep(answer) => Turn::Keep((answer, false)),
-            Turn::Put(next, answer) => Turn::Put(next, (answer, true)),
+        let cell = self.shared.cell(tag);
+        let (answer, charge) = cell.turn(|word| match turn(word.max(start), floor) {
+            Turn::Keep(answer) => Turn::Keep((answer, None)),
+            Turn::Put(next, answer) => Turn::Put(next, (answer, Some((word, next)))),
         });
+        let Some((word, next)) = charge else { return Some(Ok(answer)) };
         // SeqCst: pairs with the fence in `settle`. Either that thread's slot is seen here, or our charge of the cell is
         // seen there and the new slot starts above it.
         fence(Ordering::SeqCst);
-        if charged && self.is_here(tag, home) {
-            // Decided again on the slot. The cell keeps the charge, which is strict for those who share it.
+        if self.is_charged(tag, home) || self.may_be_forgotten(home, tags, start) {
+            // Taken back and decided again. Where others have charged the cell since it stays, which is strict for those
+            // who share it.
+            _ = cell.swap(next, word);
             return None;
         }
         Some(Ok(answer))
     }
 
-    fn is_here(&self, tag: u64, home: usize) -> bool {
-        (0..self.lines.window().min(self.lines.reach(home))).any(|distance| {
-            self.lines.line(home, distance).candidates(tag).any(|slot| slot.look(tag).is_some())
-        })
+    /// Whether, after a look that did not find the key, it may have been charged in a slot and forgotten since `tags` were
+    /// seen: newcomers start later than `start` by now, and some slot has changed hands.
+    fn may_be_forgotten(&self, home: usize, tags: u64, start: u64) -> bool {
+        // Acquire: pairs with the Release store of the tag in `label`. Whoever took the slot of the key, and whose tag was
+        // seen there, raised the floor first.
+        fence(Ordering::Acquire);
+        self.floor.get() > start && self.tags(home) != tags
+    }
+
+    /// Whether the key has been charged in a slot by now. A pending slot of the key is killed: it may have been decided
+    /// without the cell, and its thread looks again.
+    fn is_charged(&self, tag: u64, home: usize) -> bool {
+        for distance in 0..self.lines.window().min(self.lines.reach(home)) {
+            for slot in self.lines.line(home, distance).candidates(tag) {
+                while let Some(word) = slot.look(tag) {
+                    // `still`, as the word may be a former owner's.
+                    match word.state() {
+                        State::Time if slot.still(word) => return true,
+                        State::Time => {}
+                        _ if slot.kill(word) => break,
+                        _ => {}
+                    }
+                }
+            }
+        }
+        false
     }
 }

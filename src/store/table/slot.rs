@@ -61,6 +61,12 @@ impl Slot {
         Self { tag: AtomicU64::new(0), word: AtomicU64::new(0) }
     }
 
+    /// A slot in the middle of its life.
+    #[cfg(all(loom, feature = "loom"))]
+    pub(super) fn with(tag: u64, word: Word) -> Self {
+        Self { tag: AtomicU64::new(tag), word: AtomicU64::new(word.0) }
+    }
+
     /// Whether the slot may be `tag`'s: a filter that misses only what a lookup an instant earlier would have missed.
     #[inline]
     pub(super) fn may_be(&self, tag: u64) -> bool {

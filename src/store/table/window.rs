@@ -68,6 +68,18 @@ impl Lines {
         Some(Self { lines: filled(count, Line::new)?, spread: filled(count, || AtomicU8::new(0))? })
     }
 
+    /// Lines of these slots, from which no key has spread.
+    #[cfg(all(loom, feature = "loom"))]
+    pub(super) fn with_slots(slots: impl IntoIterator<Item = Slot>) -> Self {
+        let mut slots = slots.into_iter().peekable();
+        let mut lines = Vec::new();
+        while slots.peek().is_some() {
+            lines.push(Line(std::array::from_fn(|_| slots.next().expect("whole lines"))));
+        }
+        let spread = lines.iter().map(|_| AtomicU8::new(0)).collect();
+        Self { lines: lines.into_boxed_slice(), spread }
+    }
+
     pub(super) fn count(&self) -> usize {
         self.lines.len()
     }
