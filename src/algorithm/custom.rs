@@ -63,6 +63,10 @@ impl Algorithm for Custom {
         Ok(Reserved { word: charged(word, reserved.word), ..reserved })
     }
 
+    fn is_queue(&self) -> bool {
+        self.0.is_queue()
+    }
+
     fn refund(&self, word: u64, now: Now, units: u64, stamp: u64) -> u64 {
         self.0.refund(word, now, units, stamp).min(MAX_WORD)
     }

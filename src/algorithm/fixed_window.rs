@@ -92,6 +92,10 @@ impl Algorithm for FixedWindow {
         Step { word, decision }
     }
 
+    fn is_queue(&self) -> bool {
+        false
+    }
+
     fn refund(&self, word: u64, now: Now, units: u64, stamp: u64) -> u64 {
         let (place, count) = self.read(word, now);
         if self.windows.split(stamp).0 != place.index {

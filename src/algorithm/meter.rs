@@ -86,6 +86,10 @@ impl Algorithm for Meter {
         each!(self, a => a.reserve(word, now, cost))
     }
 
+    fn is_queue(&self) -> bool {
+        each!(self, a => a.is_queue())
+    }
+
     fn refund(&self, word: u64, now: Now, units: u64, stamp: u64) -> u64 {
         each!(self, a => a.refund(word, now, units, stamp))
     }

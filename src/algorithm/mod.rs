@@ -88,6 +88,12 @@ pub trait Algorithm: fmt::Debug + Send + Sync {
         }
     }
 
+    /// Whether units come back in the order in which they were taken, so that later ones move up when earlier ones are
+    /// given back. If so, the stamp of a refund is corrected for that before; if not, its units are.
+    fn is_queue(&self) -> bool {
+        true
+    }
+
     /// The word without `units` that were taken when it was `stamp` (right after that charge; the word itself for the
     /// newest units). What has expired since then is gone and is not given back.
     fn refund(&self, word: u64, now: Now, units: u64, stamp: u64) -> u64;

@@ -32,7 +32,7 @@ const BUILT_IN: [&str; 5] =
 /// method of the limiter works with it.
 ///
 /// # Errors
-/// [`BuildError::NameTaken`] when the name is a built-in's or registered already.
+/// [`BuildError::NameTaken`] when the name is a built-in's or registered already; [`BuildError::Other`] when it is empty.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -51,6 +51,11 @@ pub fn register<F>(name: &str, factory: F) -> Result<(), BuildError>
 where
     F: Fn(Rate, &Settings) -> Result<Arc<dyn Algorithm>, BuildError> + Send + Sync + 'static,
 {
+    if name.trim().is_empty() {
+        return Err(BuildError::Other(
+            "an algorithm needs a name: write one, such as \"my_bucket\"".to_owned(),
+        ));
+    }
     // A factory does not run under the lock, so a poisoned map is still whole.
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
     if BUILT_IN.contains(&name) || registered.contains_key(name) {

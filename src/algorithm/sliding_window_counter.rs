@@ -153,6 +153,10 @@ impl Algorithm for SlidingWindowCounter {
         Step { word: if cost == 0 { word } else { self.word(after) }, decision }
     }
 
+    fn is_queue(&self) -> bool {
+        false
+    }
+
     fn refund(&self, word: u64, now: Now, units: u64, stamp: u64) -> u64 {
         let view = self.view(word, now);
         let taken_in = self.windows.split(stamp).0;

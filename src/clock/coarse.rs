@@ -140,7 +140,10 @@ impl fmt::Display for CoarseClockError {
             Self::IntervalZero => f.write_str(
                 "refresh interval 0 would never rest: write 1ms, or use the source itself as the clock",
             ),
-            Self::Spawn(error) => write!(f, "the clock's refresher thread did not start: {error}"),
+            Self::Spawn(error) => write!(
+                f,
+                "the clock's refresher thread did not start: {error}: allow more threads, or use the source itself as the clock"
+            ),
         }
     }
 }

@@ -16,7 +16,7 @@ use super::thread::PerThread;
 /// The fast source may jump by any amount in either direction, stand still, or wrap, at any time.
 ///
 /// * No reading is more than one window later than the reference has ever been. Errors do not add up.
-/// * No reading is earlier than the last time that the reference confirmed. A fast source that runs at half its rate
+/// * No reading is earlier than the last time that the reference had confirmed when it began. A fast source that runs at half its rate
 ///   or more is thereby at most a window late, plus the time for which a thread was stopped between reading the
 ///   two sources. One that stands still is found out by the second reading on one thread.
 /// * If the reference steps back, time stands still, within a window, until the reference catches up.

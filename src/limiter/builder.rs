@@ -40,8 +40,8 @@ impl<C> Common<C> {
         Common { quota: self.quota, algorithm: self.algorithm, settings: self.settings, clock }
     }
 
-    fn build(self) -> Result<Core<C>, BuildError> {
-        Ok(Core::new(Plan::new(self.quota, &self.algorithm, &self.settings)?, self.clock))
+    fn build(self, many_keys: bool) -> Result<Core<C>, BuildError> {
+        Ok(Core::new(Plan::new(self.quota, &self.algorithm, &self.settings)?, self.clock, many_keys))
     }
 }
 
@@ -167,7 +167,7 @@ impl<K: ?Sized, C, H> LimiterBuilder<K, C, H> {
         H: BuildHasher,
     {
         let table = Table::new(self.capacity, self.overflow, self.hasher)?;
-        Ok(Limiter::from_parts(self.common.build()?, table))
+        Ok(Limiter::from_parts(self.common.build(true)?, table))
     }
 
     /// A limiter with exact keys, whose memory grows with them. `capacity` and `overflow` do not apply.
@@ -179,7 +179,7 @@ impl<K: ?Sized, C, H> LimiterBuilder<K, C, H> {
         K: Sized + Hash + Ord + Clone + Send + Sync + 'static,
         H: BuildHasher,
     {
-        Ok(Limiter::from_parts(self.common.build()?, Map::new(self.hasher)))
+        Ok(Limiter::from_parts(self.common.build(true)?, Map::new(self.hasher)))
     }
 }
 
@@ -217,6 +217,6 @@ impl<C> DirectLimiterBuilder<C> {
     /// # Errors
     /// When the quota or the algorithm is refused; the error says what to write instead.
     pub fn build(self) -> Result<DirectLimiter<C>, BuildError> {
-        Ok(DirectLimiter::from_parts(self.0.build()?, Single::new()))
+        Ok(DirectLimiter::from_parts(self.0.build(false)?, Single::new()))
     }
 }

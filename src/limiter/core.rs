@@ -1,7 +1,7 @@
 //! What every face does with a plan, a time and a store.
 
 use crate::algorithm::{Algorithm, Meter, Reserved, each};
-use crate::cell::{Apart, HighMark};
+use crate::cell::{Apart, HighMark, Mark, Returns};
 use crate::clock::Clock;
 use crate::decision::Decision;
 use crate::error::BuildError;
@@ -15,6 +15,7 @@ use crate::time::Now;
 pub(crate) struct Core<C> {
     plan: Plan,
     ahead: Apart<Ahead>,
+    returns: Returns,
     clock: C,
 }
 
@@ -33,12 +34,16 @@ struct Ahead {
 pub(crate) struct Taken {
     pub(crate) wait_ns: u64,
     /// The word right after the charge.
-    pub(crate) stamp: u64,
+    stamp: u64,
+    /// What had been given back by then to keys of this hash.
+    mark: Mark,
+    hash: u64,
 }
 
 impl<C> Core<C> {
-    pub(crate) fn new(plan: Plan, clock: C) -> Self {
-        Self { plan, ahead: Apart(Ahead { span_ns: HighMark::new(0), debt: HighMark::new(0) }), clock }
+    pub(crate) fn new(plan: Plan, clock: C, many_keys: bool) -> Self {
+        let ahead = Apart(Ahead { span_ns: HighMark::new(0), debt: HighMark::new(0) });
+        Self { plan, ahead, returns: Returns::new(many_keys), clock }
     }
 
     pub(crate) fn plan(&self) -> &Plan {
@@ -154,17 +159,22 @@ impl<C> Core<C> {
         units: u64,
     ) -> Result<Option<Taken>, Decision> {
         let meter = match &plan.kind {
-            Kind::Metered(meter) if units > 0 => meter,
-            Kind::Metered(_) | Kind::Unlimited => return Ok(None),
-            Kind::Blocked => return Err(Decision::never_fits(0, 0, 0)),
+            Kind::Metered(meter) => meter,
+            Kind::Blocked if units > 0 => return Err(Decision::never_fits(0, 0, 0)),
+            Kind::Blocked | Kind::Unlimited => return Ok(None),
         };
+        let hash = store.hash(key);
+        let taken = |wait_ns, stamp| Taken { wait_ns, stamp, mark: self.returns.mark(hash), hash };
+        if units == 0 {
+            return Ok(Some(taken(0, 0)));
+        }
         let now = Now::at(now_ns);
         let life = life(meter, now);
         let answer = store.decide(key, life, |word, floor| {
             match meter.reserve(word, newcomer(meter, self.among(now), life, floor), units) {
                 Ok(reserved) => {
                     self.allow_debt(reserved);
-                    Turn::Put(reserved.word, Ok(Taken { wait_ns: reserved.wait_ns, stamp: reserved.word }))
+                    Turn::Put(reserved.word, Ok(taken(reserved.wait_ns, reserved.word)))
                 }
                 Err(refusal) => Turn::Keep(Err(refusal)),
             }
@@ -196,7 +206,7 @@ impl<C> Core<C> {
         let (Ok(()) | Err(NoRoom::Deny | NoRoom::Allow)) = charged;
     }
 
-    /// Gives back units that left the word at `stamp`.
+    /// Gives back some of the units that were taken.
     pub(crate) fn give_back<S: Store>(
         &self,
         store: &S,
@@ -204,10 +214,23 @@ impl<C> Core<C> {
         meter: &Meter,
         now_ns: u64,
         units: u64,
-        stamp: u64,
+        taken: Taken,
     ) {
         let now = Now::at(now_ns);
-        store.visit_token(token, |word| lower(word, meter.refund(word, self.among(now), units, stamp)));
+        store.visit_token(token, |word| {
+            let Some(since) = self.returns.since(taken.hash, taken.mark) else { return Turn::Keep(()) };
+            let (units, stamp) = if meter.is_queue() {
+                (units, taken.stamp.saturating_sub(since))
+            } else {
+                (units.saturating_sub(since), taken.stamp)
+            };
+            let next = meter.refund(word, self.among(now), units, stamp);
+            if meter.is_queue() && stamp < word && next < word {
+                // There are later units, and they move up.
+                self.returns.add(taken.hash, word - next);
+            }
+            lower(word, next)
+        });
     }
 
     /// Gives back the newest units of a key.
@@ -221,14 +244,27 @@ impl<C> Core<C> {
     ) {
         let Kind::Metered(meter) = &plan.kind else { return };
         let now = Now::at(now_ns);
-        store.visit(key, |word| lower(word, meter.refund(word, self.among(now), units, word)));
+        store.visit(key, |word| {
+            let next = meter.refund(word, self.among(now), units, word);
+            if next != word {
+                // They may be units that somebody holds.
+                let given = if meter.is_queue() { word.saturating_sub(next) } else { units };
+                self.returns.add(store.hash(key), given);
+            }
+            lower(word, next)
+        });
     }
 
     /// Makes a key as good as new.
     pub(crate) fn reset<Q: ?Sized, S: Lookup<Q>>(&self, store: &S, key: &Q, now_ns: u64) {
         let Kind::Metered(meter) = &self.plan.kind else { return };
         let fresh = meter.fresh(Now::at(now_ns));
-        store.visit(key, |word| lower(word, word.min(fresh)));
+        store.visit(key, |word| {
+            if word > fresh {
+                self.returns.reset(store.hash(key));
+            }
+            lower(word, word.min(fresh))
+        });
     }
 
     /// What idle words look like at a time; `None` when there are no words.

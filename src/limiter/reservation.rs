@@ -10,7 +10,9 @@ use crate::store::Store;
 
 /// Units that were taken in advance: commit what was really used, or give all back.
 ///
-/// Dropping it gives everything back. What has come back by itself since it was made is not given back twice.
+/// Dropping it gives everything back. What has come back by itself since it was made is not given back twice. Where
+/// reservations of one key overlap and are not settled first come first served or newest first, or the key was refunded or
+/// reset meanwhile, less may be given back, and never more.
 ///
 /// One that was made by the clock is settled by the clock. One that was made at a time of your own is settled at that time,
 /// unless [`commit_at`](Self::commit_at) or [`cancel_at`](Self::cancel_at) names a later one.
@@ -40,7 +42,7 @@ pub struct Reservation<'a, C: Clock, S: Store> {
 
 struct Held<T> {
     token: T,
-    stamp: u64,
+    taken: Taken,
 }
 
 impl<C: Clock, S: Store> fmt::Debug for Reservation<'_, C, S> {
@@ -63,7 +65,7 @@ impl<'a, C: Clock, S: Store> Reservation<'a, C, S> {
         taken: Option<Taken>,
     ) -> Self {
         let wait_ns = taken.map_or(0, |taken| taken.wait_ns);
-        let held = taken.map(|taken| Held { token, stamp: taken.stamp });
+        let held = taken.map(|taken| Held { token, taken });
         Self { core, store, plan, units, wait_ns, settled_at_ns: Some(now_ns), held }
     }
 
@@ -114,7 +116,7 @@ impl<'a, C: Clock, S: Store> Reservation<'a, C, S> {
             self.core.charge(self.store, &held.token, meter, now_ns, actual - self.units);
         } else if actual < self.units {
             let unused = self.units - actual;
-            self.core.give_back(self.store, &held.token, meter, now_ns, unused, held.stamp);
+            self.core.give_back(self.store, &held.token, meter, now_ns, unused, held.taken);
         }
     }
 }

@@ -9,6 +9,9 @@ use crate::algorithm::MAX_WORD;
 use crate::cell::{Cell, HighMark};
 use crate::store::{KeyHasher, Life, Lookup, NoRoom, Store, Turn, sealed};
 
+/// The word of a cell whose key has not been charged yet: idle at any time.
+const NEW: u64 = 0;
+
 /// The word of a cell that is leaving the map: whoever finds it takes the key out and starts anew.
 const DEAD: u64 = u64::MAX;
 const _: () = assert!(DEAD > MAX_WORD);
@@ -23,6 +26,7 @@ pub struct Map<K, H = KeyHasher> {
     cells: flurry::HashMap<K, Arc<Cell>, H>,
     /// Above every word that was evicted: a newcomer starts no earlier.
     floor: HighMark,
+    lanes: KeyHasher,
 }
 
 impl<K, H> fmt::Debug for Map<K, H> {
@@ -37,7 +41,11 @@ where
     H: BuildHasher,
 {
     pub(crate) fn new(hasher: H) -> Self {
-        Self { cells: flurry::HashMap::with_hasher(hasher), floor: HighMark::new(0) }
+        Self {
+            cells: flurry::HashMap::with_hasher(hasher),
+            floor: HighMark::new(0),
+            lanes: KeyHasher::default(),
+        }
     }
 
     /// Takes a dead cell out of the map, unless somebody did and put a new one in.
@@ -126,24 +134,34 @@ where
         key.to_owned()
     }
 
+    fn hash(&self, key: &Q) -> u64 {
+        self.lanes.hash_one(key)
+    }
+
     fn decide<T>(&self, key: &Q, life: Life, mut turn: impl FnMut(u64, u64) -> Turn<T>) -> Result<T, NoRoom> {
+        // After the word: whoever evicted the key has raised the floor before.
+        let start = || {
+            let floor = self.floor.get();
+            (life.fresh.max(floor), floor)
+        };
         let cells = self.cells.pin();
         loop {
-            if let Some(cell) = cells.get(key) {
-                match Self::turn(cell, |word| turn(word, 0)) {
-                    Some(answer) => return Ok(answer),
-                    None => self.bury(key),
+            let Some(cell) = cells.get(key) else {
+                let (word, floor) = start();
+                if let Turn::Keep(answer) = turn(word, floor) {
+                    return Ok(answer);
                 }
+                // Uncharged. A charge decided before the key was in the map could miss that it was evicted meanwhile.
+                _ = cells.try_insert(key.to_owned(), Arc::new(Cell::new(NEW)));
                 continue;
-            }
-            let floor = self.floor.get();
-            match turn(life.fresh.max(floor), floor) {
-                Turn::Keep(answer) => return Ok(answer),
-                Turn::Put(word, answer) => {
-                    if cells.try_insert(key.to_owned(), Arc::new(Cell::new(word))).is_ok() {
-                        return Ok(answer);
-                    }
-                }
+            };
+            let decided = Self::turn(cell, |word| {
+                let (word, floor) = if word == NEW { start() } else { (word, 0) };
+                turn(word, floor)
+            });
+            match decided {
+                Some(answer) => return Ok(answer),
+                None => self.bury(key),
             }
         }
     }
@@ -151,7 +169,7 @@ where
     fn peek<T>(&self, key: &Q, life: Life, mut look: impl FnMut(u64, u64) -> T) -> T {
         let word = self.cells.pin().get(key).map(|cell| cell.load());
         match word {
-            Some(word) if word != DEAD => look(word, 0),
+            Some(word) if word != DEAD && word != NEW => look(word, 0),
             _ => {
                 let floor = self.floor.get();
                 look(life.fresh.max(floor), floor)

@@ -6,7 +6,7 @@
 //! | [`Map`] | grows with the keys, until [`evict_idle`](Map::evict_idle) | exact | lock-free | takes the lock of a bin |
 //!
 //! A store knows nothing of algorithms: it is told what an idle word looks like ([`Life`]) and what to do with the word
-//! it finds ([`Turn`]).
+//! it finds.
 
 mod hasher;
 mod map;
@@ -35,6 +35,11 @@ impl Life {
     #[inline]
     pub(crate) const fn is_idle(self, word: u64) -> bool {
         word.saturating_add(self.lead) <= self.fresh
+    }
+
+    /// What a newcomer starts with that may have been charged as `debt` elsewhere: that if it still counts, or else `base`.
+    pub(crate) const fn start(self, base: u64, debt: u64) -> u64 {
+        if debt.saturating_add(self.lead) > base { debt } else { base }
     }
 
     /// Idle, and below whatever a newcomer starts with: no word of the newcomer's equals it.
@@ -86,6 +91,10 @@ pub trait Lookup<Q: ?Sized>: Store {
     /// What finds the key again.
     #[doc(hidden)]
     fn token(&self, key: &Q) -> Self::Token;
+
+    /// The same for the same key, and spread evenly over all values.
+    #[doc(hidden)]
+    fn hash(&self, key: &Q) -> u64;
 
     /// Applies `turn` to the key's word. A new key's word is the fresh one, or what the store remembers of those it
     /// has forgotten; `turn` also gets the store's floor, below which no newcomer starts (0 for a known key). A

@@ -43,6 +43,10 @@ impl Store for Single {
 impl Lookup<()> for Single {
     fn token(&self, (): &()) {}
 
+    fn hash(&self, (): &()) -> u64 {
+        0
+    }
+
     #[inline]
     fn decide<T>(&self, key: &(), life: Life, turn: impl FnMut(u64, u64) -> Turn<T>) -> Result<T, NoRoom> {
         self.decide_token(key, life, turn)

@@ -64,7 +64,7 @@ pub(crate) enum Command {
 #[command(after_help = EXAMPLES, after_long_help = format!("{REPLAY_HELP}\n\n{EXAMPLES}"))]
 pub(crate) struct ReplayArgs {
     /// A limit to try, such as 10/min, '10/s burst 20', 5/10s; may be given several times.
-    #[arg(long = "limit", short = 'l', value_name = "QUOTA", required = true)]
+    #[arg(long = "limit", short = 'l', value_name = "QUOTA", required = true, allow_hyphen_values = true)]
     pub(crate) limits: Vec<Quota>,
 
     /// An algorithm to try, by name; may be given several times.
@@ -100,7 +100,7 @@ pub(crate) struct ReplayArgs {
     #[arg(long)]
     pub(crate) as_written: bool,
 
-    /// Threads to use [default: one per core]. The result is the same for any number.
+    /// Threads to use [default: one per core]. At most 256 are started. The result is the same for any number.
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
 

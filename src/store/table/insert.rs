@@ -69,7 +69,8 @@ impl<H> Table<H> {
         // After the look, for the same reason.
         let (start, floor) = self.start(tag, life);
         match turn(start, floor) {
-            Turn::Put(next, answer) => place.slot.activate(pending, next).then_some(answer),
+            // Above every former owner's word, whatever the debt that it started with.
+            Turn::Put(next, answer) => place.slot.activate(pending, next.max(floor)).then_some(answer),
             Turn::Keep(answer) => {
                 place.slot.kill(pending);
                 Some(answer)
@@ -102,6 +103,6 @@ impl<H> Table<H> {
     /// The word that a newcomer starts with, and the floor it contains.
     pub(super) fn start(&self, tag: u64, life: Life) -> (u64, u64) {
         let floor = self.floor.get();
-        (life.fresh.max(floor).max(self.shared.debt(tag)), floor)
+        (life.start(life.fresh.max(floor), self.shared.debt(tag)), floor)
     }
 }

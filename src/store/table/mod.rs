@@ -256,6 +256,10 @@ impl<Q: ?Sized + Hash, H: BuildHasher> Lookup<Q> for Table<H> {
         self.hasher.hash_one(key)
     }
 
+    fn hash(&self, key: &Q) -> u64 {
+        self.token(key)
+    }
+
     #[inline]
     fn decide<T>(&self, key: &Q, life: Life, turn: impl FnMut(u64, u64) -> Turn<T>) -> Result<T, NoRoom> {
         self.decide_tag(self.token(key), life, turn)

@@ -2,7 +2,7 @@
 
 use crate::cell::{Apart, Cell};
 use crate::store::table::Table;
-use crate::store::table::slot::State;
+use crate::store::table::slot::{Slot, State};
 use crate::store::{Life, NoRoom, Turn};
 use crate::sync::{AtomicU64, Ordering, fence};
 
@@ -83,7 +83,7 @@ impl<H> Table<H> {
         let floor = self.floor.get();
         let start = life.fresh.max(floor);
         let cell = self.shared.cell(tag);
-        let (answer, charge) = cell.turn(|word| match turn(word.max(start), floor) {
+        let (answer, charge) = cell.turn(|word| match turn(life.start(start, word), floor) {
             Turn::Keep(answer) => Turn::Keep((answer, None)),
             Turn::Put(next, answer) => Turn::Put(next, (answer, Some((word, next)))),
         });
@@ -91,7 +91,7 @@ impl<H> Table<H> {
         // SeqCst: pairs with the fence in `settle`. Either that thread's slot is seen here, or our charge of the cell is
         // seen there and the new slot starts above it.
         fence(Ordering::SeqCst);
-        if self.is_charged(tag, home) || self.may_be_forgotten(home, tags, start) {
+        if self.is_charged(tag, home) || self.may_be_forgotten(tag, home, tags, start) {
             // Taken back and decided again. Where others have charged the cell since it stays, which is strict for those
             // who share it.
             _ = cell.swap(next, word);
@@ -101,30 +101,35 @@ impl<H> Table<H> {
     }
 
     /// Whether, after a look that did not find the key, it may have been charged in a slot and forgotten since `tags` were
-    /// seen: newcomers start later than `start` by now, and some slot has changed hands.
-    fn may_be_forgotten(&self, home: usize, tags: u64, start: u64) -> bool {
+    /// seen: newcomers start later than `start` by now, and a slot has changed hands, or says that the key had it.
+    fn may_be_forgotten(&self, tag: u64, home: usize, tags: u64, start: u64) -> bool {
         // Acquire: pairs with the Release store of the tag in `label`. Whoever took the slot of the key, and whose tag was
         // seen there, raised the floor first.
         fence(Ordering::Acquire);
-        self.floor.get() > start && self.tags(home) != tags
+        // The key's own tag first: if it goes in between, the tags differ.
+        self.floor.get() > start && (self.window(home, tag).next().is_some() || self.tags(home) != tags)
     }
 
     /// Whether the key has been charged in a slot by now. A pending slot of the key is killed: it may have been decided
     /// without the cell, and its thread looks again.
     fn is_charged(&self, tag: u64, home: usize) -> bool {
-        for distance in 0..self.lines.window().min(self.lines.reach(home)) {
-            for slot in self.lines.line(home, distance).candidates(tag) {
-                while let Some(word) = slot.look(tag) {
-                    // `still`, as the word may be a former owner's.
-                    match word.state() {
-                        State::Time if slot.still(word) => return true,
-                        State::Time => {}
-                        _ if slot.kill(word) => break,
-                        _ => {}
-                    }
+        for slot in self.window(home, tag) {
+            while let Some(word) = slot.look(tag) {
+                // `still`, as the word may be a former owner's.
+                match word.state() {
+                    State::Time if slot.still(word) => return true,
+                    State::Time => {}
+                    _ if slot.kill(word) => break,
+                    _ => {}
                 }
             }
         }
         false
+    }
+
+    /// The slots that may be the key's.
+    fn window(&self, home: usize, tag: u64) -> impl Iterator<Item = &Slot> {
+        (0..self.lines.window().min(self.lines.reach(home)))
+            .flat_map(move |distance| self.lines.line(home, distance).candidates(tag))
     }
 }

@@ -20,6 +20,8 @@ pub(crate) use peak::Peak;
 pub(crate) use run::{Outcome, PlanOutcome, Tally};
 pub(crate) use timeline::Timeline;
 
+/// More threads than any machine has cores only take time to start.
+const THREADS_MAX: usize = 256;
 /// Smaller logs are read before a progress bar could be looked at.
 const PROGRESS_MIN_BYTES: u64 = 64 << 20;
 
@@ -41,7 +43,7 @@ impl Plan {
 pub(crate) fn command(args: &ReplayArgs) -> Result<(), Failure> {
     let plans = plans(args)?;
     let threads = rayon::ThreadPoolBuilder::new()
-        .num_threads(args.threads.map_or(0, usize::from))
+        .num_threads(args.threads.map_or(0, |threads| usize::from(threads).min(THREADS_MAX)))
         .build()
         .map_err(|error| Failure::Input(format!("cannot start threads: {error}")))?;
     let history = read(args)?;

@@ -1,5 +1,9 @@
 //! One word that threads change together.
 
+mod returns;
+
+pub(crate) use returns::{Mark, Returns};
+
 use core::ops::Deref;
 
 use crate::sync::{AtomicU64, Ordering};

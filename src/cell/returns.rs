@@ -1,0 +1,71 @@
+//! What has been given back, for those who still hold units.
+//!
+//! A reservation remembers the word that its charge left. Units come back in the order in which they were taken, so when
+//! earlier units are given back, later ones move up, and the word that was remembered is too late: by it the units would
+//! seem to be there when they have come back long ago. Each return that moves others is therefore added up here, and who
+//! gives back later subtracts what was added since.
+//!
+//! Sums are kept per lane of keys, not per key: a return of another key of the lane is subtracted too, which gives back
+//! less than it might, and never more.
+
+use crate::sync::{AtomicU64, Ordering};
+
+/// Lanes of a limiter by key.
+const LANES: usize = 64;
+
+/// Sums of returns.
+#[derive(Debug)]
+pub(crate) struct Returns(Box<[Lane]>);
+
+#[derive(Debug)]
+struct Lane {
+    given: AtomicU64,
+    resets: AtomicU64,
+}
+
+/// The sums at one time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
+    given: u64,
+    resets: u64,
+}
+
+impl Returns {
+    /// For one key, or for many.
+    pub(crate) fn new(many: bool) -> Self {
+        let lane = || Lane { given: AtomicU64::new(0), resets: AtomicU64::new(0) };
+        Self(std::iter::repeat_with(lane).take(if many { LANES } else { 1 }).collect())
+    }
+
+    fn lane(&self, hash: u64) -> &Lane {
+        &self.0[((u128::from(hash) * self.0.len() as u128) >> 64) as usize]
+    }
+
+    /// The sums now. To be read before the charge that is remembered is put.
+    pub(crate) fn mark(&self, hash: u64) -> Mark {
+        let lane = self.lane(hash);
+        // Relaxed: an addition that belongs to a word put after our charge is made after that charge was found, so it is
+        // not in here; that the addition is seen later is the word's Release and Acquire, see `add`.
+        Mark { given: lane.given.load(Ordering::Relaxed), resets: lane.resets.load(Ordering::Relaxed) }
+    }
+
+    /// What was given back since `mark`, or `None` after a reset: then nothing is held any more. To be read after the word
+    /// was found.
+    pub(crate) fn since(&self, hash: u64, mark: Mark) -> Option<u64> {
+        let now = self.mark(hash);
+        (now.resets == mark.resets).then(|| now.given.wrapping_sub(mark.given))
+    }
+
+    /// Adds a return. To be made between finding the word and putting the lower one: whoever finds that one by its Acquire
+    /// sees the sum, by the exchange's Release. If the exchange fails the sum is too large, which is strict.
+    pub(crate) fn add(&self, hash: u64, given: u64) {
+        // Relaxed: as said.
+        self.lane(hash).given.fetch_add(given, Ordering::Relaxed);
+    }
+
+    /// Notes a reset, as `add` notes a return.
+    pub(crate) fn reset(&self, hash: u64) {
+        // Relaxed: as in `add`.
+        self.lane(hash).resets.fetch_add(1, Ordering::Relaxed);
+    }
+}
