@@ -6,6 +6,8 @@ mod oracle;
 mod bounds;
 #[path = "properties/building.rs"]
 mod building;
+#[path = "properties/forgetting.rs"]
+mod forgetting;
 #[path = "properties/giving_back.rs"]
 mod giving_back;
 #[path = "properties/plans.rs"]

@@ -206,7 +206,9 @@ impl<C> Core<C> {
         let (Ok(()) | Err(NoRoom::Deny | NoRoom::Allow)) = charged;
     }
 
-    /// Gives back some of the units that were taken.
+    /// Gives back some of the units that were taken, at a time no earlier than that of any call since; or, if `alone`, only
+    /// if there was no call since.
+    #[expect(clippy::too_many_arguments, reason = "a settlement has that many parts, and one caller")]
     pub(crate) fn give_back<S: Store>(
         &self,
         store: &S,
@@ -215,6 +217,7 @@ impl<C> Core<C> {
         now_ns: u64,
         units: u64,
         taken: Taken,
+        alone: bool,
     ) {
         let now = Now::at(now_ns);
         store.visit_token(token, |word| {
@@ -224,6 +227,9 @@ impl<C> Core<C> {
             } else {
                 (units.saturating_sub(since), taken.stamp)
             };
+            if meter.is_queue() && alone && stamp != word {
+                return Turn::Keep(());
+            }
             let next = meter.refund(word, self.among(now), units, stamp);
             if meter.is_queue() && stamp < word && next < word {
                 // There are later units, and they move up.

@@ -14,8 +14,9 @@ use crate::store::Store;
 /// reservations of one key overlap and are not settled first come first served or newest first, or the key was refunded or
 /// reset meanwhile, less may be given back, and never more.
 ///
-/// One that was made by the clock is settled by the clock. One that was made at a time of your own is settled at that time,
-/// unless [`commit_at`](Self::commit_at) or [`cancel_at`](Self::cancel_at) names a later one.
+/// One that was made by the clock is settled by the clock. One that was made at a time of your own is best settled by
+/// [`commit_at`](Self::commit_at) or [`cancel_at`](Self::cancel_at), at a time no earlier than that of any call made for
+/// the key meanwhile. Without a time it is settled at that of its making, and gives back nothing if there was such a call.
 ///
 /// ```
 /// use tollgate::{DirectLimiter, Quota};
@@ -34,8 +35,8 @@ pub struct Reservation<'a, C: Clock, S: Store> {
     plan: &'a Plan,
     units: u64,
     wait_ns: u64,
-    /// When it is settled if nothing else is said; `None`: by the clock.
-    settled_at_ns: Option<u64>,
+    /// When it was made, if not by the clock.
+    made_at_ns: Option<u64>,
     /// Where the units were taken from, if from anywhere; taken out when they are accounted for.
     held: Option<Held<S::Token>>,
 }
@@ -66,17 +67,13 @@ impl<'a, C: Clock, S: Store> Reservation<'a, C, S> {
     ) -> Self {
         let wait_ns = taken.map_or(0, |taken| taken.wait_ns);
         let held = taken.map(|taken| Held { token, taken });
-        Self { core, store, plan, units, wait_ns, settled_at_ns: Some(now_ns), held }
+        Self { core, store, plan, units, wait_ns, made_at_ns: Some(now_ns), held }
     }
 
     /// Made at the clock's time.
     pub(crate) fn by_the_clock(mut self) -> Self {
-        self.settled_at_ns = None;
+        self.made_at_ns = None;
         self
-    }
-
-    fn now_ns(&self) -> u64 {
-        self.settled_at_ns.unwrap_or_else(|| self.core.now_ns())
     }
 
     /// How long to wait, from when it was made, before the units may be used. Zero: at once.
@@ -90,14 +87,13 @@ impl<'a, C: Clock, S: Store> Reservation<'a, C, S> {
     }
 
     /// The work is done and cost `actual` units: the rest is given back, or the excess is charged, fitting or not.
-    pub fn commit(self, actual: u64) {
-        let now_ns = self.now_ns();
-        self.commit_at(actual, now_ns);
+    pub fn commit(mut self, actual: u64) {
+        self.settle(actual, None);
     }
 
     /// [`commit`](Self::commit) at a time of your own.
     pub fn commit_at(mut self, actual: u64, now_ns: u64) {
-        self.settle(actual, now_ns);
+        self.settle(actual, Some(now_ns));
     }
 
     /// The work is not done: all units are given back.
@@ -107,25 +103,25 @@ impl<'a, C: Clock, S: Store> Reservation<'a, C, S> {
 
     /// [`cancel`](Self::cancel) at a time of your own.
     pub fn cancel_at(mut self, now_ns: u64) {
-        self.settle(0, now_ns);
+        self.settle(0, Some(now_ns));
     }
 
-    fn settle(&mut self, actual: u64, now_ns: u64) {
+    fn settle(&mut self, actual: u64, at_ns: Option<u64>) {
         let (Some(held), Kind::Metered(meter)) = (self.held.take(), &self.plan.kind) else { return };
+        // The time of its making may be earlier than calls made since.
+        let alone = at_ns.is_none() && self.made_at_ns.is_some();
+        let now_ns = at_ns.or(self.made_at_ns).unwrap_or_else(|| self.core.now_ns());
         if actual > self.units {
             self.core.charge(self.store, &held.token, meter, now_ns, actual - self.units);
         } else if actual < self.units {
             let unused = self.units - actual;
-            self.core.give_back(self.store, &held.token, meter, now_ns, unused, held.taken);
+            self.core.give_back(self.store, &held.token, meter, now_ns, unused, held.taken, alone);
         }
     }
 }
 
 impl<C: Clock, S: Store> Drop for Reservation<'_, C, S> {
     fn drop(&mut self) {
-        if self.held.is_some() {
-            let now_ns = self.now_ns();
-            self.settle(0, now_ns);
-        }
+        self.settle(0, None);
     }
 }

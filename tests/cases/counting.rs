@@ -5,6 +5,9 @@ use tollgate::Verdict;
 use super::oracle::{ALL, ARRIVAL, NS_PER_S, model};
 use super::{MS, S, US, allowed, at_once, direct};
 
+/// For rows of millions of calls: the three names of arrival are one arithmetic, which other tests assert.
+const ONE_OF_ARRIVAL: &str = "gcra";
+
 #[test]
 fn eight_then_five_then_one() {
     for algorithm in ALL {
@@ -60,7 +63,7 @@ fn a_call_each_600_ms_passes_every_second_time() {
 
 #[test]
 fn a_call_each_1900_ns_for_4_s() {
-    for algorithm in ["token_bucket", "gcra", "leaky_bucket", "fixed_window"] {
+    for algorithm in [ONE_OF_ARRIVAL, "fixed_window"] {
         let limiter = direct(algorithm, "1/s");
         let times_ns = (0..).map(|i| i * 1_900).take_while(|&now_ns| now_ns < 4 * S);
         assert_eq!(allowed(&limiter, times_ns), 4, "{algorithm}");
@@ -69,7 +72,7 @@ fn a_call_each_1900_ns_for_4_s() {
 
 #[test]
 fn a_call_each_119_us_for_240_s() {
-    for algorithm in ["token_bucket", "gcra", "leaky_bucket", "fixed_window"] {
+    for algorithm in [ONE_OF_ARRIVAL, "fixed_window"] {
         let limiter = direct(algorithm, "1/min");
         let times_ns = (0..).map(|i| i * 119 * US).take_while(|&now_ns| now_ns < 240 * S);
         assert_eq!(allowed(&limiter, times_ns), 4, "{algorithm}");
@@ -118,7 +121,7 @@ fn six_of_five_never_fits_and_says_five() {
 
 #[test]
 fn two_threads_within_the_cap_are_never_refused() {
-    for algorithm in ["token_bucket", "gcra", "leaky_bucket", "fixed_window"] {
+    for algorithm in [ONE_OF_ARRIVAL, "fixed_window"] {
         let limiter = direct(algorithm, "1000000000/s");
         let taken = || allowed(&limiter, (0..1_000_000).map(|i| S + i % 1_000));
         let (here, there) = std::thread::scope(|scope| {

@@ -48,3 +48,35 @@ impl Admitted {
         most
     }
 }
+
+/// Admissions of which only a first and a last possible time are known: when the caller read the clock, and when it had the
+/// answer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AdmittedBetween(Vec<(u64, u64, u64)>);
+
+impl AdmittedBetween {
+    pub(crate) fn push(&mut self, first_ns: u64, last_ns: u64, units: u64) {
+        assert!(first_ns <= last_ns);
+        if units > 0 {
+            self.0.push((first_ns, last_ns, units));
+        }
+    }
+
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
+    /// The most that lies in some window of one period for certain.
+    pub(crate) fn surely_most_in(mut self, period_ns: u64) -> u128 {
+        self.0.sort_unstable();
+        let window = |start: usize| {
+            let end_ns = self.0[start].0 + period_ns;
+            let inside = self.0[start..].iter().take_while(move |&&(first_ns, ..)| first_ns < end_ns);
+            inside
+                .filter(|&&(_, last_ns, _)| last_ns < end_ns)
+                .map(|&(.., units)| u128::from(units))
+                .sum::<u128>()
+        };
+        (0..self.0.len()).map(window).max().unwrap_or(0)
+    }
+}

@@ -20,7 +20,7 @@ pub(crate) struct Readings {
 
 impl Readings {
     pub(crate) fn new(limit: u64, period_ns: u64) -> Self {
-        if period_ns % limit == 0 {
+        if period_ns.is_multiple_of(limit) {
             return Self { ticks: 1, ns: 1 };
         }
         let (limit, ns) = (i128::from(limit), i128::from(period_ns));
@@ -82,7 +82,7 @@ impl Bucket {
     pub(crate) fn new(limit: u64, period_ns: u64, burst: u64) -> Self {
         assert!(Readings::are_exact_for(limit, period_ns, burst));
         let readings = Readings::new(limit, period_ns);
-        let (refill, token) = if period_ns % limit == 0 {
+        let (refill, token) = if period_ns.is_multiple_of(limit) {
             // The ideal: `limit` tokens per period, on the true clock.
             (i128::from(limit), i128::from(period_ns))
         } else {
@@ -121,7 +121,7 @@ impl Bucket {
     }
 
     /// Takes units whether they are there or not: how long until they are, and a stamp for `give_back`.
-    pub(crate) fn reserve(&mut self, units: u64, now_ns: u64) -> (u128, Stamp) {
+    pub(crate) fn take_in_advance(&mut self, units: u64, now_ns: u64) -> (u128, Stamp) {
         let now_ns = self.read(now_ns);
         self.take(i128::from(units) * self.token, self.readings.at(now_ns));
         let wait_ns = self.wait_ns(0, now_ns);

@@ -18,8 +18,16 @@ pub(crate) struct Counter {
 
 impl Counter {
     pub(crate) fn new(limit: u64, period_ns: u64, offset_ns: u64) -> Self {
-        let start_ns = window_start(0, period_ns.into(), offset_ns.into());
-        Self { limit: limit.into(), period_ns: period_ns.into(), offset_ns, start_ns, previous: 0, current: 0 }
+        // Never charged: long ago.
+        let start_ns = window_start(0, period_ns.into(), offset_ns.into()) - 2 * i128::from(period_ns);
+        Self {
+            limit: limit.into(),
+            period_ns: period_ns.into(),
+            offset_ns,
+            start_ns,
+            previous: 0,
+            current: 0,
+        }
     }
 
     fn start_of(&self, now_ns: u64) -> i128 {
@@ -55,8 +63,11 @@ impl Counter {
 
     /// Gives back units that were taken at `taken_ns`: from the window they were counted in, if it still counts.
     pub(crate) fn give_back(&mut self, units: u64, taken_ns: u64, now_ns: u64) {
-        self.roll(self.read(now_ns));
-        let taken_in = self.start_of(taken_ns);
+        let (now_ns, taken_in) = (self.read(now_ns), self.start_of(taken_ns));
+        if self.start_of(now_ns) - taken_in > self.period_ns as i128 {
+            return;
+        }
+        self.roll(now_ns);
         if taken_in == self.start_ns {
             self.current = self.current.saturating_sub(units.into());
         } else if taken_in + self.period_ns as i128 == self.start_ns {
@@ -101,15 +112,16 @@ impl Model for Counter {
 
     /// The newest first: from this window's count, then from the previous one's.
     fn refund(&mut self, units: u64, now_ns: u64) {
-        let charged_in = self.start_ns;
-        self.roll(self.read(now_ns));
+        let now_ns = self.read(now_ns);
+        if self.start_of(now_ns) - self.start_ns > self.period_ns as i128 {
+            // Nothing of it counts any more.
+            return;
+        }
+        self.roll(now_ns);
         let units = u128::from(units);
         let from_current = units.min(self.current);
         self.current -= from_current;
-        // What was newest when the key was last charged.
-        if self.start_ns - charged_in <= self.period_ns as i128 {
-            self.previous = self.previous.saturating_sub(units - from_current);
-        }
+        self.previous = self.previous.saturating_sub(units - from_current);
     }
 
     fn reset(&mut self, now_ns: u64) {

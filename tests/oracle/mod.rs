@@ -2,7 +2,7 @@
 //! library. Nothing here is rounded, and nothing wraps: overflow in a model fails the test that uses it.
 
 // Each test file includes this module and uses a part of it.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 mod bounds;
 mod bucket;
@@ -10,11 +10,11 @@ mod counter;
 mod fixed;
 mod trace;
 
-pub(crate) use bounds::{Admitted, worst_case};
-pub(crate) use bucket::{Bucket, Readings};
+pub(crate) use bounds::{Admitted, AdmittedBetween, worst_case};
+pub(crate) use bucket::{Bucket, Readings, Stamp};
 pub(crate) use counter::Counter;
 pub(crate) use fixed::Fixed;
-pub(crate) use trace::{ALL, ARRIVAL, Dice, WINDOWS, NS_PER_S, direct, on_manual_clock, per};
+pub(crate) use trace::{ALL, ARRIVAL, Dice, NS_PER_S, WINDOWS, direct, on_manual_clock, per};
 
 use tollgate::{Decision, MAX_NOW_NS, Verdict};
 

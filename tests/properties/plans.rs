@@ -17,6 +17,21 @@ use super::{MAX_PERIOD_NS, any_rate, build, magnitude};
 struct Tat(u128);
 
 impl Tat {
+    /// How long until the units, which are taken, fit.
+    fn reserve(&mut self, (interval, burst): (u64, u64), units: u64, now: u64) -> u128 {
+        let [interval, burst, units, now] = [interval, burst, units, now].map(u128::from);
+        if units == 0 {
+            return 0;
+        }
+        self.0 = self.0.max(now) + units * interval;
+        self.0.saturating_sub(now + burst * interval)
+    }
+
+    fn refund(&mut self, (interval, _): (u64, u64), units: u64, now: u64) {
+        let out = self.0.saturating_sub(u128::from(now));
+        self.0 -= out.min(u128::from(units) * u128::from(interval));
+    }
+
     fn check(&mut self, (interval, burst): (u64, u64), cost: u64, now: u64) -> Answer {
         let [interval, burst, cost, now] = [interval, burst, cost, now].map(u128::from);
         let base = self.0.max(now);
@@ -44,26 +59,67 @@ impl Tat {
     }
 }
 
+/// What is done under a plan.
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    Check,
+    Refund,
+    /// Taken in advance, and used.
+    Commit,
+    /// Taken in advance, and given back.
+    Cancel,
+}
+
+fn any_op() -> impl Strategy<Value = Op> {
+    prop_oneof![4 => Just(Op::Check), 1 => Just(Op::Refund), 1 => Just(Op::Commit), 1 => Just(Op::Cancel)]
+}
+
 proptest! {
     /// A key moves between plans, and its one arrival time with it.
     #[test]
     fn plans_share_the_arrival_time(
         intervals in vec(magnitude(1, 1 << 40), 3),
         bursts in vec(magnitude(1, 1 << 16), 3),
-        script in vec((0..3_usize, 0..3_000_u64, 0..=16_u64), 1..60),
+        script in vec((0..3_usize, 0..3_000_u64, 0..=16_u64, any_op()), 1..60),
     ) {
         for algorithm in ARRIVAL {
             let quotas = [0, 1, 2].map(|i| per(1, intervals[i]).burst(bursts[i]));
-            let limiter: Limiter<u64, _, _> = on_manual_clock(algorithm, quotas[0]).capacity(4).build().unwrap();
+            let limiter: Limiter<u64, _, _> =
+                on_manual_clock(algorithm, quotas[0]).capacity(4).build().unwrap();
             let plans = quotas.map(|quota| limiter.plan(quota).unwrap());
             let mut tat = Tat(0);
             let mut now_ns = NS_PER_S;
-            for &(which, thousandths, sixteenths) in &script {
+            for &(which, thousandths, sixteenths, op) in &script {
                 now_ns += (u128::from(intervals[which]) * u128::from(thousandths) / 1_000) as u64;
-                let cost = (bursts[which] * sixteenths).div_ceil(16);
-                let expected = tat.check((intervals[which], bursts[which]), cost, now_ns);
-                let decision = limiter.check_n_with_at(&1, cost, &plans[which], now_ns);
-                prop_assert_eq!(Answer::from(decision), expected);
+                let quota = (intervals[which], bursts[which]);
+                let units = (bursts[which] * sixteenths).div_ceil(16);
+                match op {
+                    Op::Check => {
+                        let expected = tat.check(quota, units, now_ns);
+                        let decision = limiter.check_n_with_at(&1, units, &plans[which], now_ns);
+                        prop_assert_eq!(Answer::from(decision), expected);
+                    }
+                    Op::Refund => {
+                        tat.refund(quota, units, now_ns);
+                        limiter.refund_with_at(&1, units, &plans[which], now_ns);
+                    }
+                    Op::Commit | Op::Cancel => {
+                        let mut after = tat;
+                        let wait_ns = after.reserve(quota, units, now_ns);
+                        let held = limiter.reserve_with_at(&1, units, &plans[which], now_ns).unwrap();
+                        prop_assert_eq!(held.wait().as_nanos(), wait_ns);
+                        if matches!(op, Op::Commit) {
+                            held.commit_at(units, now_ns);
+                            tat = after;
+                        } else {
+                            held.cancel_at(now_ns);
+                        }
+                    }
+                }
+                for (plan, quota) in plans.iter().zip(intervals.iter().copied().zip(bursts.iter().copied())) {
+                    let found = limiter.peek_n_with_at(&1, 1, plan, now_ns);
+                    prop_assert_eq!(Answer::from(found), { tat }.check(quota, 1, now_ns), "{:?}", op);
+                }
             }
         }
     }
@@ -204,5 +260,22 @@ fn a_plan_on_coarse_ticks_keeps_its_bound() {
             }
             assert!(admitted <= limit, "{admitted} instead of {limit} per ten years");
         }
+    }
+}
+
+/// A plan's words mean nothing to another limiter, which decides by its own quota.
+#[test]
+fn a_plan_of_another_limiter_is_not_believed() {
+    for algorithm in ALL {
+        let (limiter, other) =
+            (direct(algorithm, Quota::per_second(3)), direct(algorithm, Quota::per_second(1_000)));
+        let foreign = other.plan(Quota::per_second(2_000)).unwrap();
+        assert_eq!(limiter.check_n_with_at(1, &foreign, NS_PER_S).remaining(), 2, "{algorithm}");
+        assert!(limiter.check_n_with_at(3, &foreign, NS_PER_S).is_denied(), "{algorithm}");
+        assert_eq!(
+            limiter.check_n_with_at(4, &foreign, NS_PER_S).verdict(),
+            Verdict::NeverFits,
+            "{algorithm}"
+        );
     }
 }

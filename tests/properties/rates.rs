@@ -71,7 +71,7 @@ proptest! {
     fn a_reading_is_early_by_less_than_a_nanosecond(rate in any_rate(), now_ns in 0..1_u64 << 61) {
         let (early, parts) = Readings::new(rate.limit, rate.period_ns).early_by(now_ns);
         prop_assert!(early >= 0 && early < parts);
-        if rate.period_ns % rate.limit == 0 {
+        if rate.period_ns.is_multiple_of(rate.limit) {
             prop_assert_eq!(early, 0);
         }
     }

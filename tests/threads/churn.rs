@@ -73,8 +73,10 @@ fn keys_that_are_forgotten_and_come_back_stay_within_the_bound() {
     let (limit, period_ns, burst) = (4, 100 * US, 3);
     for algorithm in ARRIVAL {
         for threads in [2, 4, 16] {
-            let limiter =
-                on_manual_clock::<u64>(algorithm, per(limit, period_ns).burst(burst)).capacity(12).build().unwrap();
+            let limiter = on_manual_clock::<u64>(algorithm, per(limit, period_ns).burst(burst))
+                .capacity(12)
+                .build()
+                .unwrap();
             let clock = AtomicU64::new(S);
             const KEYS: usize = 40;
             let per_thread = on_threads(threads, |id| {
@@ -95,7 +97,10 @@ fn keys_that_are_forgotten_and_come_back_stay_within_the_bound() {
                 let mut admitted = AdmittedBetween::default();
                 per_thread.iter().for_each(|thread| admitted.extend(thread[key].clone()));
                 let most = admitted.surely_most_in(period_ns);
-                assert!(most <= worst_case(algorithm, limit, burst), "{algorithm}, {threads} threads: {most}");
+                assert!(
+                    most <= worst_case(algorithm, limit, burst),
+                    "{algorithm}, {threads} threads: {most}"
+                );
                 reached = reached.max(most);
             }
             assert!(reached >= u128::from(burst), "{algorithm}: hardly anything was admitted");

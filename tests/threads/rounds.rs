@@ -6,7 +6,8 @@
 
 use std::sync::Barrier;
 
-use tollgate::{Limiter, ManualClock, Overflow, Quota, Store};
+use tollgate::store::{Lookup, Store};
+use tollgate::{Limiter, ManualClock, Overflow, Quota};
 
 use super::on_threads;
 use super::oracle::{ALL, Dice, on_manual_clock};
@@ -26,7 +27,7 @@ fn keys(round: u64, count: u64) -> Vec<u64> {
 
 fn run<St>(limiter: &Limiter<u64, ManualClock, St>, what: &str, threads: u64, key_count: u64, rounds: u64)
 where
-    St: Store + tollgate::Lookup<u64> + Sync,
+    St: Store + Lookup<u64> + Sync,
 {
     let barrier = Barrier::new(threads as usize);
     let taken = on_threads(threads, |id| {
@@ -49,7 +50,10 @@ where
                 barrier.wait();
                 for (i, key) in keys.iter().enumerate() {
                     let left = limiter.peek_n_at(key, 1, now_ns);
-                    assert!(left.is_denied() && left.remaining() == 0, "{what}: key {i} of round {round} forgot");
+                    assert!(
+                        left.is_denied() && left.remaining() == 0,
+                        "{what}: key {i} of round {round} forgot"
+                    );
                 }
                 taken
             })
@@ -66,7 +70,9 @@ where
 #[test]
 fn keys_that_come_and_go_admit_exactly_their_burst() {
     // A slot for each key and each thread that is about to insert is all that is ever needed at once.
-    for (threads, key_count, capacity, rounds) in [(2, 9, 9, 1_500), (4, 7, 9, 800), (8, 3, 9, 500), (16, 6, 17, 200)] {
+    for (threads, key_count, capacity, rounds) in
+        [(2, 9, 9, 1_500), (4, 7, 9, 800), (8, 3, 9, 500), (16, 6, 17, 200)]
+    {
         for algorithm in ALL {
             let limiter = on_manual_clock::<u64>(algorithm, Quota::per_second(BURST))
                 .capacity(capacity)

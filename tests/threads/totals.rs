@@ -1,6 +1,7 @@
 //! One key and few keys: the total is exact.
 
-use tollgate::{Limiter, ManualClock, Overflow, Quota, Store};
+use tollgate::store::{Lookup, Store};
+use tollgate::{Limiter, ManualClock, Overflow, Quota};
 
 use super::on_threads;
 use super::oracle::{ALL, ARRIVAL, Admitted, Dice, direct, on_manual_clock, per, worst_case};
@@ -11,7 +12,7 @@ const S: u64 = 1_000 * MS;
 /// All threads ask for few keys at one time: each key admits its limit, and not one more.
 fn few_keys_at_one_time<S>(limiter: &Limiter<u64, ManualClock, S>, threads: u64, limit: u64, what: &str)
 where
-    S: Store + tollgate::Lookup<u64> + Sync,
+    S: Store + Lookup<u64> + Sync,
 {
     const KEYS: u64 = 3;
     let taken = on_threads(threads, |id| {
@@ -37,7 +38,8 @@ fn few_keys_admit_what_one_thread_would() {
     for threads in [2, 3, 4, 8, 16] {
         for algorithm in ALL {
             let quota = Quota::per_second(1_000);
-            let table = on_manual_clock(algorithm, quota).capacity(32).overflow(Overflow::Deny).build().unwrap();
+            let table =
+                on_manual_clock(algorithm, quota).capacity(32).overflow(Overflow::Deny).build().unwrap();
             few_keys_at_one_time(&table, threads, 1_000, algorithm);
             assert_eq!(table.overflowed(), 0);
             let map = on_manual_clock(algorithm, quota).build_map().unwrap();
@@ -70,7 +72,11 @@ fn clocks_that_disagree_stay_within_the_bound() {
                 let mut admitted = Admitted::default();
                 let mut now_ns = S + dice.below(period_ns);
                 for _ in 0..20_000 / threads {
-                    now_ns = if dice.below(20) == 0 { now_ns - dice.below(MS) } else { now_ns + dice.below(MS / 10) };
+                    now_ns = if dice.below(20) == 0 {
+                        now_ns - dice.below(MS)
+                    } else {
+                        now_ns + dice.below(MS / 10)
+                    };
                     admitted.push(now_ns, limiter.check_n_at(&1, 1 + dice.below(3), now_ns).taken());
                 }
                 admitted
@@ -78,7 +84,10 @@ fn clocks_that_disagree_stay_within_the_bound() {
             let mut admitted = Admitted::default();
             per_thread.into_iter().for_each(|part| admitted.extend(part));
             assert!(admitted.total() > 100, "{algorithm}: hardly anything was admitted");
-            assert!(admitted.most_in(period_ns) <= worst_case(algorithm, limit, 20), "{algorithm}, {threads} threads");
+            assert!(
+                admitted.most_in(period_ns) <= worst_case(algorithm, limit, 20),
+                "{algorithm}, {threads} threads"
+            );
         }
     }
 }
@@ -122,7 +131,11 @@ fn a_busy_key_keeps_a_perfect_account() {
             for key in 0..4 {
                 let net: i64 = net.iter().map(|net| net[key as usize]).sum();
                 let owed = limiter.peek_n_at(&key, 0, 0).reset_after().as_nanos();
-                assert_eq!(owed, u128::from(S) * (BEFORE as i64 + net) as u128, "{algorithm}, {threads} threads");
+                assert_eq!(
+                    owed,
+                    u128::from(S) * (BEFORE as i64 + net) as u128,
+                    "{algorithm}, {threads} threads"
+                );
             }
             assert_eq!(limiter.overflowed(), 0);
         }
