@@ -3,7 +3,7 @@
 //! | store | memory | keys | a check of a known key | a new key |
 //! |---|---|---|---|---|
 //! | [`Table`] | fixed when built, about 22 bytes a key | 64-bit keyed hash | lock-free, one cache line | lock-free |
-//! | [`Map`] | grows with the keys, until [`evict_idle`](Map::evict_idle) | exact | lock-free | takes the lock of a bin |
+//! | [`Map`] | grows with the keys, until [`evict_idle`](crate::Limiter::evict_idle) | exact | lock-free | takes the lock of a bin |
 //!
 //! A store knows nothing of algorithms: it is told what an idle word looks like ([`Life`]) and what to do with the word
 //! it finds.
