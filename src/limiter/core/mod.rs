@@ -1,13 +1,17 @@
 //! What every face does with a plan, a time and a store.
 
-use crate::algorithm::{Algorithm, Meter, Reserved, each};
-use crate::cell::{Apart, HighMark, Mark, Returns};
+mod held;
+
+pub(crate) use held::Taken;
+
+use crate::algorithm::{Algorithm, Reserved, each};
+use crate::cell::{Apart, HighMark, Returns};
 use crate::clock::Clock;
 use crate::decision::Decision;
 use crate::error::BuildError;
 use crate::limiter::plan::{Kind, Plan};
 use crate::quota::Quota;
-use crate::store::{Life, Lookup, NoRoom, Store, Turn};
+use crate::store::{Life, Lookup, NoRoom, Turn};
 use crate::time::Now;
 
 /// The parts of a limiter besides its store.
@@ -27,17 +31,6 @@ struct Ahead {
     span_ns: HighMark,
     /// The highest word ever put with units that were still to come. Time passes it, and it explains nothing more.
     debt: HighMark,
-}
-
-/// Units that were taken in advance.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Taken {
-    pub(crate) wait_ns: u64,
-    /// The word right after the charge.
-    stamp: u64,
-    /// What had been given back by then to keys of this hash.
-    mark: Mark,
-    hash: u64,
 }
 
 impl<C> Core<C> {
@@ -147,118 +140,6 @@ impl<C> Core<C> {
         store.peek(key, life, |word, floor| {
             meter.decide(word, newcomer(meter, self.among(now), life, floor), cost).decision
         })
-    }
-
-    /// Takes units whether they fit yet or not. `None`: there is nothing to take them from.
-    pub(crate) fn reserve<Q: ?Sized, S: Lookup<Q>>(
-        &self,
-        store: &S,
-        key: &Q,
-        plan: &Plan,
-        now_ns: u64,
-        units: u64,
-    ) -> Result<Option<Taken>, Decision> {
-        let meter = match &plan.kind {
-            Kind::Metered(meter) => meter,
-            Kind::Blocked if units > 0 => return Err(Decision::never_fits(0, 0, 0)),
-            Kind::Blocked | Kind::Unlimited => return Ok(None),
-        };
-        let hash = store.hash(key);
-        let taken = |wait_ns, stamp| Taken { wait_ns, stamp, mark: self.returns.mark(hash), hash };
-        if units == 0 {
-            return Ok(Some(taken(0, 0)));
-        }
-        let now = Now::at(now_ns);
-        let life = life(meter, now);
-        let answer = store.decide(key, life, |word, floor| {
-            match meter.reserve(word, newcomer(meter, self.among(now), life, floor), units) {
-                Ok(reserved) => {
-                    self.allow_debt(reserved);
-                    Turn::Put(reserved.word, Ok(taken(reserved.wait_ns, reserved.word)))
-                }
-                Err(refusal) => Turn::Keep(Err(refusal)),
-            }
-        });
-        match answer {
-            Ok(taken) => taken.map(Some),
-            Err(NoRoom::Allow) => Ok(None),
-            Err(NoRoom::Deny) => Err(no_room(meter, life, now, units)),
-        }
-    }
-
-    /// Takes more units, whether they fit or not.
-    pub(crate) fn charge<S: Store>(
-        &self,
-        store: &S,
-        token: &S::Token,
-        meter: &Meter,
-        now_ns: u64,
-        units: u64,
-    ) {
-        let now = Now::at(now_ns);
-        let life = life(meter, now);
-        let charged = store.decide_token(token, life, |word, floor| {
-            let charged = meter.charge(word, newcomer(meter, self.among(now), life, floor), units);
-            self.allow_debt(charged);
-            Turn::Put(charged.word, ())
-        });
-        // Without room there is no word to charge; the store has counted it.
-        let (Ok(()) | Err(NoRoom::Deny | NoRoom::Allow)) = charged;
-    }
-
-    /// Gives back some of the units that were taken, at a time no earlier than that of any call since; or, if `alone`, only
-    /// if there was no call since.
-    #[expect(clippy::too_many_arguments, reason = "a settlement has that many parts, and one caller")]
-    pub(crate) fn give_back<S: Store>(
-        &self,
-        store: &S,
-        token: &S::Token,
-        meter: &Meter,
-        now_ns: u64,
-        units: u64,
-        taken: Taken,
-        alone: bool,
-    ) {
-        let now = Now::at(now_ns);
-        store.visit_token(token, |word| {
-            let Some(since) = self.returns.since(taken.hash, taken.mark) else { return Turn::Keep(()) };
-            let (units, stamp) = if meter.is_queue() {
-                (units, taken.stamp.saturating_sub(since))
-            } else {
-                (units.saturating_sub(since), taken.stamp)
-            };
-            if meter.is_queue() && alone && stamp != word {
-                return Turn::Keep(());
-            }
-            let next = meter.refund(word, self.among(now), units, stamp);
-            if meter.is_queue() && stamp < word && next < word {
-                // There are later units, and they move up.
-                self.returns.add(taken.hash, word - next);
-            }
-            lower(word, next)
-        });
-    }
-
-    /// Gives back the newest units of a key.
-    pub(crate) fn refund<Q: ?Sized, S: Lookup<Q>>(
-        &self,
-        store: &S,
-        key: &Q,
-        plan: &Plan,
-        now_ns: u64,
-        units: u64,
-    ) {
-        let Kind::Metered(meter) = &plan.kind else { return };
-        let now = Now::at(now_ns);
-        store.visit(key, |word| {
-            let next = meter.refund(word, self.among(now), units, word);
-            if next != word {
-                // They may be units that somebody holds.
-                let given = if meter.is_queue() { word.saturating_sub(next) } else { units };
-                self.returns.add(store.hash(key), given);
-            }
-            lower(word, next)
-        });
     }
 
     /// Makes a key as good as new.
