@@ -12,6 +12,11 @@ pub fn is_counted() -> bool {
     crate::sync::ticks()
 }
 
+/// Whether loads read the newest value only: see `sync`.
+pub fn is_strong() -> bool {
+    crate::sync::is_strong()
+}
+
 /// A word of the shim, for the canary.
 #[derive(Debug)]
 pub struct Word(crate::sync::AtomicU64);

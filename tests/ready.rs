@@ -111,7 +111,7 @@ fn the_waits_of_one_call_add_up() {
     let error =
         poll_to_the_end(limiter.until_ready_by("a", 1, Duration::from_millis(350), robbed)).unwrap_err();
     assert_eq!(waits.take(), [Duration::from_millis(100); 3]);
-    assert_eq!(error.max_wait, Duration::from_millis(50), "what is left of it");
+    assert_eq!(error.max_wait, Duration::from_millis(350), "what the caller asked for");
     assert_eq!(error.decision.retry_after(), Duration::from_millis(100));
 }
 

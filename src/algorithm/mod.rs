@@ -54,18 +54,20 @@ pub const MAX_WORD: u64 = (1 << WORD_BITS) - 1;
 /// * every method takes any word up to [`MAX_WORD`]: 0, and what was put long ago, included.
 ///
 /// A `now` that is too early for the word (another thread was faster, or a clock stepped back) is read as the earliest
-/// time that fits the word, never as a reason to allow more.
+/// time that fits the word, never as a reason to allow more. Where a word can be ahead of its time, one that is further
+/// ahead than its own span and [`Now::span_ns`], and above [`Now::debt`], shows that the clock stepped back.
 pub trait Algorithm: fmt::Debug + Send + Sync {
     /// The word of a key never seen, at `now`.
     fn fresh(&self, now: Now) -> u64;
 
-    /// How far an idle word is at least below the fresh one.
+    /// How far a word must be below the fresh one to be idle: 0 when every word below the fresh one is, as with a time at
+    /// which the key is fresh again.
     fn lead(&self) -> u64;
 
     /// The earliest time in nanoseconds whose [`fresh`](Self::fresh) word is at least `word`.
     fn opening_ns(&self, word: u64) -> u64;
 
-    /// How far ahead of its time a word can be without debt, in nanoseconds; 0 if it cannot.
+    /// How far ahead of its time a word can be without debt, in nanoseconds. 0, which is the default, if it cannot be.
     fn span_ns(&self) -> u64 {
         0
     }
@@ -75,7 +77,7 @@ pub trait Algorithm: fmt::Debug + Send + Sync {
     fn decide(&self, word: u64, now: Now, cost: u64) -> Step;
 
     /// Takes `cost` units although they may not fit yet, and says how long to wait before using them. `Err` when they
-    /// cannot be taken in advance.
+    /// cannot be taken in advance. The default takes nothing in advance: it decides, and the wait is zero.
     ///
     /// # Errors
     /// The refusal, which says when to ask again.
@@ -88,8 +90,11 @@ pub trait Algorithm: fmt::Debug + Send + Sync {
         }
     }
 
-    /// Whether units come back in the order in which they were taken, so that later ones move up when earlier ones are
-    /// given back. If so, the stamp of a refund is corrected for that before; if not, its units are.
+    /// Whether units come back one by one in the order in which they were taken, so that later ones move up when earlier ones
+    /// are given back. The default is true; answer false if they come back together, as those of a window do.
+    ///
+    /// When reservations overlap, the limiter corrects for what others have given back since: the `stamp` of a
+    /// [`refund`](Self::refund) if this is true, its `units` if not. The algorithm has nothing to do.
     fn is_queue(&self) -> bool {
         true
     }

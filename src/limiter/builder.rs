@@ -117,7 +117,8 @@ impl<K: ?Sized, C, H> LimiterBuilder<K, C, H> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// (Midnight in UTC; the two clocks drift apart by some milliseconds a day.)
+    /// (Midnight in UTC. The offset is fixed when the limiter is built: time that the clock does not count, such as a suspend,
+    /// and steps of the wall clock move midnight away from it.)
     pub const fn window_offset(mut self, offset: Duration) -> Self {
         self.common.settings.window_offset = offset;
         self

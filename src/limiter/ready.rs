@@ -6,7 +6,7 @@ use std::borrow::Borrow;
 
 use crate::clock::Clock;
 use crate::decision::Decision;
-use crate::limiter::{DirectLimiter, Limiter};
+use crate::limiter::{DirectLimiter, Limiter, Plan};
 use crate::store::{Lookup, Store};
 
 /// The wait would be longer than the caller wants, or the cost never fits. Nothing was taken.
@@ -14,7 +14,7 @@ use crate::store::{Lookup, Store};
 pub struct WaitTooLong {
     /// The refusal, which says how long the wait would have been.
     pub decision: Decision,
-    /// How much longer the caller would have waited.
+    /// How long the caller would have waited in all.
     pub max_wait: Duration,
 }
 
@@ -26,7 +26,11 @@ impl fmt::Display for WaitTooLong {
         } else if wait.is_zero() {
             write!(f, "the cost never fits: ask for at most {}", self.decision.limit())
         } else {
-            write!(f, "the limit asks for a wait of {wait:?}, and at most {:?} is allowed", self.max_wait)
+            write!(
+                f,
+                "the limit asks for a wait of {wait:?}, and at most {:?} in all is allowed",
+                self.max_wait
+            )
         }
     }
 }
@@ -50,8 +54,7 @@ async fn until<F: Future<Output = ()>>(
         }
         let wait = decision.retry_after();
         let waited = Duration::from_nanos(now_ns.saturating_sub(start_ns));
-        let max_wait = max_wait.saturating_sub(waited);
-        if wait.is_zero() || wait > max_wait {
+        if wait.is_zero() || wait > max_wait.saturating_sub(waited) {
             return Err(WaitTooLong { decision, max_wait });
         }
         sleep(wait).await;
@@ -89,6 +92,25 @@ impl<K: ?Sized, C: Clock, S: Store> Limiter<K, C, S> {
         S: Lookup<Q>,
     {
         self.until_ready_by(key, cost, max_wait, futures_timer::Delay::new).await
+    }
+
+    /// [`until_ready_n`](Self::until_ready_n) under a plan of this limiter.
+    ///
+    /// # Errors
+    /// As [`until_ready`](Self::until_ready).
+    pub async fn until_ready_with<Q: ?Sized>(
+        &self,
+        key: &Q,
+        cost: u64,
+        plan: &Plan,
+        max_wait: Duration,
+    ) -> Result<Decision, WaitTooLong>
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        let ask = |now_ns| self.check_n_with_at(key, cost, plan, now_ns);
+        until(self.clock(), max_wait, ask, futures_timer::Delay::new).await
     }
 
     /// [`until_ready_n`](Self::until_ready_n) with the sleep of your runtime, such as `tokio::time::sleep`.

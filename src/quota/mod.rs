@@ -71,7 +71,7 @@ impl Quota {
         Self::new(limit, Duration::from_secs(86_400))
     }
 
-    /// Everything is allowed and nothing is counted.
+    /// Everything is allowed and nothing is counted: a decision's limit and remaining are `u64::MAX`.
     pub const fn unlimited() -> Self {
         Self { kind: Kind::Unlimited }
     }

@@ -98,7 +98,8 @@ impl<K: ?Sized, C, S: Store> Limiter<K, C, S> {
     /// Another quota for keys of this limiter, prepared for [`check_with`](Self::check_with).
     ///
     /// # Errors
-    /// When the quota is refused, or cannot share words with the limiter's own: windows must have one length.
+    /// When the quota is refused, or cannot share words with the limiter's own: windows must have one length, and a limiter
+    /// that is unlimited or blocked has no words to share.
     pub fn plan(&self, quota: Quota) -> Result<Plan, BuildError> {
         self.core.derive(quota)
     }
@@ -130,7 +131,8 @@ impl<K: ?Sized, C: Clock, S: Store> Limiter<K, C, S> {
         self.check_n_at(key, cost, self.core.now_ns())
     }
 
-    /// Asks for one unit under a [plan](Self::plan) of this limiter.
+    /// Asks for one unit under a [plan](Self::plan) of this limiter; a plan of another limiter, such as the one that this
+    /// has replaced, is read as the limiter's own quota.
     #[inline]
     pub fn check_with<Q: ?Sized>(&self, key: &Q, plan: &Plan) -> Decision
     where
