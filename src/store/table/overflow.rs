@@ -115,12 +115,12 @@ impl<H> Table<H> {
     fn is_charged(&self, tag: u64, home: usize) -> bool {
         for slot in self.window(home, tag) {
             while let Some(word) = slot.look(tag) {
-                // `still`, as the word may be a former owner's.
-                match word.state() {
-                    State::Time if slot.still(word) => return true,
-                    State::Time => {}
-                    _ if slot.kill(word) => break,
-                    _ => {}
+                if word.state() == State::Time {
+                    // Or a former owner's word, which costs another look and nothing else.
+                    return true;
+                }
+                if slot.kill(word) {
+                    break;
                 }
             }
         }

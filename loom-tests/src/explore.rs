@@ -1,0 +1,105 @@
+//! The one place that runs loom.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use loom::thread;
+
+/// How many preemptions each way of searching allows; `None` is any number.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// With every access counted, which makes all of them dependent.
+    pub counted: Option<usize>,
+    /// Without: loom prunes, and its hole is open.
+    pub free: Option<usize>,
+    /// Where loads read the newest value only.
+    pub strong: Option<usize>,
+}
+
+impl Bounds {
+    /// What most models of so many threads reach.
+    pub const fn of(threads: usize) -> Self {
+        if threads <= 2 {
+            Self { counted: Some(2), free: Some(3), strong: Some(4) }
+        } else {
+            Self { counted: Some(0), free: Some(0), strong: Some(3) }
+        }
+    }
+
+    /// The bound of this run: the model's, or the value of `TOLLGATE_BOUND` where that is lower.
+    pub fn now(self) -> Option<usize> {
+        let own = match way() {
+            "counted" => self.counted,
+            "free" => self.free,
+            _ => self.strong,
+        };
+        let most = std::env::var("TOLLGATE_BOUND").ok();
+        let most = most.map(|bound| bound.parse().expect("a number in TOLLGATE_BOUND"));
+        own.into_iter().chain(most).min()
+    }
+}
+
+/// How this process searches.
+fn way() -> &'static str {
+    match (tollgate::model::is_counted(), tollgate::model::is_strong()) {
+        (true, false) => "counted",
+        (false, false) => "free",
+        (false, true) => "strong",
+        (true, true) => panic!("TOLLGATE_TICK and TOLLGATE_STRONG exclude each other"),
+    }
+}
+
+/// Runs `body` under every interleaving within `bound`, and prints how many there were.
+///
+/// loom's own limits on time and number, which end a search as if it were complete, are switched off: this returns only
+/// when the search is complete.
+pub fn explore(name: &str, bound: Option<usize>, body: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = bound;
+    builder.max_branches = 50_000;
+    builder.max_permutations = None;
+    builder.max_duration = None;
+    builder.checkpoint_file = None;
+    let iterations = Arc::new(AtomicU64::new(0));
+    let counter = Arc::clone(&iterations);
+    println!("{name:<32} STARTED");
+    let start = Instant::now();
+    builder.check(move || {
+        // Relaxed: read when the search is over. Not loom's: it is not part of the model.
+        counter.fetch_add(1, Ordering::Relaxed);
+        body();
+    });
+    let way = way();
+    let bound = bound.map_or_else(|| "any".to_owned(), |bound| bound.to_string());
+    let (iterations, seconds) = (iterations.load(Ordering::Relaxed), start.elapsed().as_secs_f64());
+    println!("{name:<32} {way:<8} bound {bound:<4} {iterations:>9} iterations {seconds:>7.1} s COMPLETED");
+}
+
+/// The orders in which `count` threads are started: loom runs the first one first, and its hole depends on that.
+pub fn rotations(count: usize) -> Vec<Vec<usize>> {
+    let starts = if way() == "free" { count } else { 1 };
+    (0..starts).map(|start| (0..count).map(|i| (start + i) % count).collect()).collect()
+}
+
+/// Runs `work` once per thread of `order`, the first on this thread, and returns what they returned by thread number.
+pub fn run_threads<S, T>(order: &[usize], shared: &Arc<S>, work: fn(&S, usize) -> T) -> Vec<T>
+where
+    S: Send + Sync + 'static,
+    T: 'static,
+{
+    let (&first, others) = order.split_first().expect("a model has threads");
+    let spawned: Vec<_> = others
+        .iter()
+        .map(|&number| {
+            let shared = Arc::clone(shared);
+            (number, thread::spawn(move || work(&shared, number)))
+        })
+        .collect();
+    let mut results = vec![(first, work(shared, first))];
+    results.extend(
+        spawned.into_iter().map(|(number, handle)| (number, handle.join().expect("a thread of the model"))),
+    );
+    results.sort_by_key(|&(number, _)| number);
+    results.into_iter().map(|(_, result)| result).collect()
+}

@@ -1,0 +1,12 @@
+//! The models. `README.md` says what each is for.
+#![cfg(loom)]
+
+mod cell;
+mod hole;
+mod table_abandoned;
+mod table_full;
+mod table_insert;
+mod table_reclaim;
+mod table_refund;
+mod table_spread;
+mod table_windows;
