@@ -21,7 +21,7 @@ fn a_newcomer_to_a_full_line() {
     scenario("a_newcomer_to_a_full_line", Tat { burst: 2 }, 1, 50, &[time(K8, 100), time(K9, 101)])
         .thread(&[check(K1, NOW, 1)])
         .thread(&[check(K8, NOW, 1), check(K9, NOW, 1)])
-        .bounds(4, None, None)
+        .bounds(4, None, Some(5))
         .run();
 }
 
@@ -30,7 +30,7 @@ fn a_resident_beside_an_overflow() {
     scenario("a_resident_beside_an_overflow", Tat { burst: 1 }, 1, 50, &[time(K1, 100), time(K8, LIVE)])
         .thread(&[check(K1, NOW, 1), check(K1, NOW, 1)])
         .thread(&[check(K2, NOW, 1), check(K1, NOW, 1)])
-        .bounds(4, None, None)
+        .bounds(4, None, Some(5))
         .run();
 }
 

@@ -38,7 +38,7 @@ fn two_threads_that_check_and_refund() {
     charged("check_and_refund_twice", 101, 2)
         .thread(&[CHECK, GIVE_BACK])
         .thread(&[CHECK, GIVE_BACK])
-        .bounds(4, None, None)
+        .bounds(4, None, Some(6))
         .run();
 }
 

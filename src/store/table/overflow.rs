@@ -2,7 +2,7 @@
 
 use crate::cell::{Apart, Cell};
 use crate::store::table::Table;
-use crate::store::table::slot::{Slot, State};
+use crate::store::table::slot::Slot;
 use crate::store::{Life, NoRoom, Turn};
 use crate::sync::{AtomicU64, Ordering, fence};
 
@@ -91,7 +91,7 @@ impl<H> Table<H> {
         // SeqCst: pairs with the fence in `settle`. Either that thread's slot is seen here, or our charge of the cell is
         // seen there and the new slot starts above it.
         fence(Ordering::SeqCst);
-        if self.is_charged(tag, home) || self.may_be_forgotten(tag, home, tags, start) {
+        if self.is_here(tag, home) || self.may_be_forgotten(tag, home, tags, start) {
             // Taken back and decided again. Where others have charged the cell since it stays, which is strict for those
             // who share it.
             _ = cell.swap(next, word);
@@ -110,21 +110,9 @@ impl<H> Table<H> {
         self.floor.get() > start && (self.window(home, tag).next().is_some() || self.tags(home) != tags)
     }
 
-    /// Whether the key has been charged in a slot by now. A pending slot of the key is killed: it may have been decided
-    /// without the cell, and its thread looks again.
-    fn is_charged(&self, tag: u64, home: usize) -> bool {
-        for slot in self.window(home, tag) {
-            while let Some(word) = slot.look(tag) {
-                if word.state() == State::Time {
-                    // Or a former owner's word, which costs another look and nothing else.
-                    return true;
-                }
-                if slot.kill(word) {
-                    break;
-                }
-            }
-        }
-        false
+    /// Whether the key has a slot by now. A former owner's word can make it seem so, which costs another look.
+    fn is_here(&self, tag: u64, home: usize) -> bool {
+        self.window(home, tag).any(|slot| slot.look(tag).is_some())
     }
 
     /// The slots that may be the key's.
