@@ -75,6 +75,7 @@ fn a_denial_rests_on_the_keys_own_word() {
         scenario(name, Tat { burst: 1 }, 1, 5, &[time(K9, 40), time(K8, LIVE)])
             .thread(&[check(K1, 35, 1)])
             .thread(&[Op::Abandon { key: K1, now: NOW, stop }])
+            .bounds(3, None, Some(5))
             .run();
     }
 }
@@ -104,5 +105,6 @@ fn a_refund_that_makes_the_key_idle() {
         .thread(&[check(K1, NOW, 1)])
         .thread(&[Op::Refund { key: K1, now: NOW, units: 10 }])
         .thread(&[check(K2, NOW, 1)])
+        .bounds(2, Some(3), Some(4))
         .run();
 }

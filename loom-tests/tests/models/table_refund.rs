@@ -25,12 +25,22 @@ fn a_refund_and_a_check() {
 
 #[test]
 fn a_refund_and_two_checks() {
-    charged("a_refund_and_two_checks", 101, 2).thread(&[REFUND]).thread(&[CHECK]).thread(&[CHECK]).run();
+    charged("a_refund_and_two_checks", 101, 2)
+        .thread(&[REFUND])
+        .thread(&[CHECK])
+        .thread(&[CHECK])
+        .bounds(2, Some(3), Some(4))
+        .run();
 }
 
 #[test]
 fn two_refunds_and_a_check() {
-    charged("two_refunds_and_a_check", 103, 3).thread(&[REFUND]).thread(&[REFUND]).thread(&[CHECK]).run();
+    charged("two_refunds_and_a_check", 103, 3)
+        .thread(&[REFUND])
+        .thread(&[REFUND])
+        .thread(&[CHECK])
+        .bounds(2, Some(3), Some(4))
+        .run();
 }
 
 #[test]
