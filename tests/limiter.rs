@@ -26,6 +26,20 @@ fn a_fresh_key_has_its_full_quota() {
     }
 }
 
+/// Whenever that is: the sliding counter counts in the window after, too.
+#[test]
+fn a_reset_key_has_its_full_quota() {
+    for algorithm in ALL {
+        for later in [0, 1, S / 2, S - 1, S, S + 1, 3 * S / 2, 2 * S - 1, 2 * S, 9 * S] {
+            let limiter = direct(algorithm, "10/s");
+            assert_eq!(allowed(&limiter, 20, 5 * S), 10, "{algorithm}");
+            limiter.reset_at(5 * S + later);
+            let decision = limiter.peek_n_at(10, 5 * S + later);
+            assert_eq!((decision.is_allowed(), decision.remaining()), (true, 0), "{algorithm} after {later}");
+        }
+    }
+}
+
 #[test]
 fn waits_are_exact_to_the_nanosecond() {
     for algorithm in ALL {

@@ -61,9 +61,9 @@ proptest! {
                 match op {
                     Op::Check(cost) => {
                         let expected = model.check(cost, now_ns);
-                        prop_assert_eq!(Answer::from(table.check_n(&key, cost)), expected);
-                        prop_assert_eq!(Answer::from(kept.check_n(&key, cost)), expected);
-                        prop_assert_eq!(Answer::from(evicted.check_n(&key, cost)), expected, "{}", algorithm);
+                        prop_assert_eq!(Answer::from(table.check_n(&key, cost)), expected, "{} in a table at {}", algorithm, now_ns);
+                        prop_assert_eq!(Answer::from(kept.check_n(&key, cost)), expected, "{} in a map", algorithm);
+                        prop_assert_eq!(Answer::from(evicted.check_n(&key, cost)), expected, "{} in an evicted map", algorithm);
                     }
                     Op::Refund(units) => {
                         model.refund(units, now_ns);

@@ -126,7 +126,8 @@ impl Model for Counter {
 
     fn reset(&mut self, now_ns: u64) {
         let start_ns = self.start_of(told_apart(now_ns));
-        if start_ns <= self.start_ns {
+        // The window before counts too.
+        if start_ns <= self.start_ns + self.period_ns as i128 {
             (self.start_ns, self.previous, self.current) = (start_ns, 0, 0);
         }
     }

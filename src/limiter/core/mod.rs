@@ -145,12 +145,13 @@ impl<C> Core<C> {
     /// Makes a key as good as new.
     pub(crate) fn reset<Q: ?Sized, S: Lookup<Q>>(&self, store: &S, key: &Q, now_ns: u64) {
         let Kind::Metered(meter) = &self.plan.kind else { return };
-        let fresh = meter.fresh(Now::at(now_ns));
+        let life = life(meter, Now::at(now_ns));
         store.visit(key, |word| {
-            if word > fresh {
-                self.returns.reset(store.hash(key));
+            if life.is_idle(word) {
+                return Turn::Keep(());
             }
-            lower(word, word.min(fresh))
+            self.returns.reset(store.hash(key));
+            Turn::Put(life.fresh, ())
         });
     }
 
