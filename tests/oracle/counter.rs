@@ -126,8 +126,10 @@ impl Model for Counter {
 
     fn reset(&mut self, now_ns: u64) {
         let start_ns = self.start_of(told_apart(now_ns));
-        // The window before counts too.
-        if start_ns <= self.start_ns + self.period_ns as i128 {
+        // What was counted in the window before weighs on this one, and on earlier times.
+        let counts = self.previous + self.current > 0;
+        let is_before = start_ns == self.start_ns + self.period_ns as i128;
+        if start_ns <= self.start_ns || is_before && counts {
             (self.start_ns, self.previous, self.current) = (start_ns, 0, 0);
         }
     }
