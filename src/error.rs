@@ -83,6 +83,10 @@ pub enum BuildError {
         /// The names there are.
         known: Vec<String>,
     },
+    /// The arithmetic of `sliding_window_log` on one word was asked for.
+    NoWord,
+    /// A table was asked to hold the logs of `sliding_window_log`.
+    LogInTable,
     /// An algorithm of this name is registered already.
     NameTaken {
         /// The name.
@@ -153,6 +157,12 @@ impl fmt::Display for BuildError {
             Self::UnknownAlgorithm { name, known } => {
                 write!(f, "no algorithm is named {name:?}: write one of {}", known.join(", "))
             }
+            Self::NoWord => f.write_str(
+                "sliding_window_log keeps more than a word: write another algorithm, or build a limiter by its name",
+            ),
+            Self::LogInTable => f.write_str(
+                "sliding_window_log keeps a log of each key, and a table has fixed memory: write build_map() instead of build()",
+            ),
             Self::NameTaken { name } => {
                 write!(f, "an algorithm named {name:?} is registered already: choose another name")
             }

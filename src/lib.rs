@@ -23,7 +23,7 @@
 //! * [`clock`]: where time comes from; every method also exists with the time as an argument.
 //! * [`store`]: [`Table`], the default, has fixed memory; [`Map`] keeps exact keys.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod algorithm;
 pub mod clock;
@@ -37,6 +37,7 @@ mod decision;
 mod error;
 mod key;
 mod limiter;
+mod log;
 mod quota;
 mod sync;
 mod time;

@@ -10,10 +10,25 @@
 //! leaves loom so much less to try that models of three threads come to an end.
 
 #[cfg(not(all(loom, feature = "loom")))]
-pub(crate) use core::sync::atomic::{AtomicU8, AtomicU64, Ordering, fence};
+pub(crate) use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering, fence};
 
 #[cfg(all(loom, feature = "loom"))]
-pub(crate) use model::{AtomicU8, AtomicU64, Ordering, fence, is_strong, ticks};
+pub(crate) use model::{AtomicPtr, AtomicU8, AtomicU64, Ordering, Witness, fence, is_strong, ticks};
+
+/// Makes loom fail a model in which somebody looks at a value that is dropped, or is dropped meanwhile. Nothing otherwise.
+#[cfg(not(all(loom, feature = "loom")))]
+#[derive(Debug)]
+pub(crate) struct Witness;
+
+#[cfg(not(all(loom, feature = "loom")))]
+impl Witness {
+    pub(crate) const fn new() -> Self {
+        Self
+    }
+
+    #[inline]
+    pub(crate) const fn look(&self) {}
+}
 
 #[cfg(all(loom, feature = "loom"))]
 mod model {
@@ -93,6 +108,48 @@ mod model {
             }
         };
     }
+    #[derive(Debug)]
+    pub(crate) struct AtomicPtr<T>(atomic::AtomicPtr<T>);
+
+    impl<T> AtomicPtr<T> {
+        pub(crate) fn new(value: *mut T) -> Self {
+            Self(atomic::AtomicPtr::new(value))
+        }
+        pub(crate) fn load(&self, order: Ordering) -> *mut T {
+            tick();
+            self.0.load(order)
+        }
+        pub(crate) fn compare_exchange(
+            &self,
+            old: *mut T,
+            new: *mut T,
+            success: Ordering,
+            failure: Ordering,
+        ) -> Result<*mut T, *mut T> {
+            tick();
+            self.0.compare_exchange(old, new, success, failure)
+        }
+    }
+
+    /// A value that loom takes for written when it is dropped.
+    #[derive(Debug)]
+    pub(crate) struct Witness(loom::cell::UnsafeCell<bool>);
+
+    impl Witness {
+        pub(crate) fn new() -> Self {
+            Self(loom::cell::UnsafeCell::new(false))
+        }
+        pub(crate) fn look(&self) {
+            self.0.with(|_| ());
+        }
+    }
+
+    impl Drop for Witness {
+        fn drop(&mut self) {
+            self.0.with_mut(|_| ());
+        }
+    }
+
     atomic!(AtomicU8, u8);
     atomic!(AtomicU64, u64);
 }

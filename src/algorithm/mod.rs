@@ -9,6 +9,7 @@
 //! | `token_bucket`, `gcra`, `leaky_bucket` | one theoretical arrival time | limit + burst − 1 |
 //! | `fixed_window` | window index, count | 2 · limit |
 //! | `sliding_window_counter` | window index, two counts | 2 · limit − 1 |
+//! | `sliding_window_log` | a word for each call that counts | limit |
 //!
 //! Algorithms of your own implement [`Algorithm`] and are [registered](register) under a name.
 
@@ -27,7 +28,7 @@ mod window;
 pub use registry::{Settings, build, names, register};
 
 pub(crate) use meter::{Meter, each};
-pub(crate) use registry::build_meter;
+pub(crate) use registry::{SLIDING_WINDOW_LOG, build_meter};
 
 use core::fmt;
 use std::sync::Arc;

@@ -25,8 +25,17 @@ type Factory = Arc<dyn Fn(Rate, &Settings) -> Result<Arc<dyn Algorithm>, BuildEr
 
 static REGISTERED: RwLock<BTreeMap<String, Factory>> = RwLock::new(BTreeMap::new());
 
-const BUILT_IN: [&str; 5] =
-    [token_bucket::NAME, gcra::NAME, leaky_bucket::NAME, fixed_window::NAME, sliding_window_counter::NAME];
+/// The one that a word is too small for: see `log`.
+pub(crate) const SLIDING_WINDOW_LOG: &str = "sliding_window_log";
+
+const BUILT_IN: [&str; 6] = [
+    token_bucket::NAME,
+    gcra::NAME,
+    leaky_bucket::NAME,
+    fixed_window::NAME,
+    sliding_window_counter::NAME,
+    SLIDING_WINDOW_LOG,
+];
 
 /// Adds an algorithm under a name, for this process: from then on a limiter can be built with it by that name, and every
 /// method of the limiter works with it.
@@ -74,8 +83,8 @@ pub fn names() -> Vec<String> {
 /// The pure arithmetic of an algorithm with a quota, for those who hold the words themselves.
 ///
 /// # Errors
-/// When the name is unknown, the quota is invalid, `unlimited` or `blocked` (neither has arithmetic), or does not fit
-/// the algorithm.
+/// When the name is unknown or `sliding_window_log`, which keeps more than a word; the quota is invalid, `unlimited` or
+/// `blocked` (neither has arithmetic), or does not fit the algorithm.
 ///
 /// ```
 /// use tollgate::{Now, Quota, algorithm::{self, Settings}};
@@ -107,6 +116,7 @@ pub(crate) fn build_meter(name: &str, rate: Rate, settings: &Settings) -> Result
         sliding_window_counter::NAME => {
             Meter::SlidingWindowCounter(SlidingWindowCounter::new(rate, settings.window_offset)?)
         }
+        SLIDING_WINDOW_LOG => return Err(BuildError::NoWord),
         other => {
             let factory = REGISTERED.read().unwrap_or_else(PoisonError::into_inner).get(other).cloned();
             let unknown = || BuildError::UnknownAlgorithm { name: other.to_owned(), known: names() };

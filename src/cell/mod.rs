@@ -65,7 +65,7 @@ impl Cell {
 
 /// The highest value ever raised to.
 #[derive(Debug)]
-pub(crate) struct HighMark(AtomicU64);
+pub struct HighMark(AtomicU64);
 
 impl HighMark {
     pub(crate) fn new(value: u64) -> Self {

@@ -162,13 +162,18 @@ impl<K: ?Sized, C, H> LimiterBuilder<K, C, H> {
     /// A limiter with fixed memory.
     ///
     /// # Errors
-    /// When the quota, the algorithm or the capacity is refused; the error says what to write instead.
+    /// When the quota, the algorithm or the capacity is refused; the error says what to write instead. The memory of
+    /// `sliding_window_log` is not fixed: that takes [`build_map`](Self::build_map).
     pub fn build(self) -> Result<Limiter<K, C, Table<H>>, BuildError>
     where
         H: BuildHasher,
     {
+        let core = self.common.build(true)?;
+        if core.plan().is_logged() {
+            return Err(BuildError::LogInTable);
+        }
         let table = Table::new(self.capacity, self.overflow, self.hasher)?;
-        Ok(Limiter::from_parts(self.common.build(true)?, table))
+        Ok(Limiter::from_parts(core, table))
     }
 
     /// A limiter with exact keys, whose memory grows with them. `capacity` and `overflow` do not apply.

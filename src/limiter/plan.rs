@@ -1,9 +1,11 @@
 //! A quota made ready for one limiter.
 
+use core::time::Duration;
 use std::sync::Arc;
 
-use crate::algorithm::{Meter, Settings, build_meter};
+use crate::algorithm::{Meter, SLIDING_WINDOW_LOG, Settings, build_meter};
 use crate::error::BuildError;
+use crate::log::{self, Span};
 use crate::quota::{Quota, Rate};
 
 /// A quota checked and prepared for one limiter, for [`check_with`](crate::Limiter::check_with).
@@ -30,19 +32,26 @@ pub struct Plan {
 pub(crate) enum Kind {
     Unlimited,
     Blocked,
+    /// Counted in a word.
     Metered(Meter),
+    /// Counted in a log.
+    Logged(Span),
 }
 
 impl Plan {
     /// The plan of a limiter's own quota.
     pub(crate) fn new(quota: Quota, algorithm: &str, settings: &Settings) -> Result<Self, BuildError> {
-        Self::with(quota, Arc::new(()), |rate| build_meter(algorithm, rate, settings))
+        Self::with(quota, Arc::new(()), |rate| match algorithm {
+            SLIDING_WINDOW_LOG => span(rate).map(Kind::Logged),
+            _ => build_meter(algorithm, rate, settings).map(Kind::Metered),
+        })
     }
 
     /// Another quota on the words of this plan.
     pub(crate) fn derive(&self, quota: Quota) -> Result<Self, BuildError> {
         Self::with(quota, self.limiter.clone(), |rate| match &self.kind {
-            Kind::Metered(meter) => meter.at_rate(rate),
+            Kind::Metered(meter) => meter.at_rate(rate).map(Kind::Metered),
+            Kind::Logged(own) => span(rate).and_then(|span| same_window(*own, span)).map(Kind::Logged),
             Kind::Unlimited | Kind::Blocked => Err(BuildError::PlanWithoutRate { limiter: self.quota }),
         })
     }
@@ -50,11 +59,11 @@ impl Plan {
     fn with(
         quota: Quota,
         limiter: Arc<()>,
-        meter: impl FnOnce(Rate) -> Result<Meter, BuildError>,
+        kind: impl FnOnce(Rate) -> Result<Kind, BuildError>,
     ) -> Result<Self, BuildError> {
         quota.validate()?;
         let kind = match quota.rate() {
-            Some(rate) => Kind::Metered(meter(rate)?),
+            Some(rate) => kind(rate)?,
             None if quota.is_blocked() => Kind::Blocked,
             None => Kind::Unlimited,
         };
@@ -67,8 +76,37 @@ impl Plan {
         Arc::ptr_eq(&self.limiter, &other.limiter)
     }
 
+    /// Whether keys have logs.
+    pub(crate) fn is_logged(&self) -> bool {
+        matches!(self.kind, Kind::Logged(_))
+    }
+
     /// The quota it was made from.
     pub const fn quota(&self) -> Quota {
         self.quota
     }
+}
+
+/// The span of a log.
+fn span(rate: Rate) -> Result<Span, BuildError> {
+    let (algorithm, limit, period) = (SLIDING_WINDOW_LOG, rate.limit(), rate.period());
+    if let Some(burst) = rate.burst() {
+        return Err(BuildError::BurstOnWindow { algorithm, burst });
+    }
+    if limit > log::MAX_UNITS {
+        return Err(BuildError::LimitTooLarge { algorithm, limit, period, max: log::MAX_UNITS });
+    }
+    Ok(Span { units: limit, window_ns: rate.period_ns() })
+}
+
+/// The entries of a log count for one time under all its quotas.
+fn same_window(own: Span, span: Span) -> Result<Span, BuildError> {
+    if span.window_ns == own.window_ns {
+        return Ok(span);
+    }
+    Err(BuildError::PlanPeriod {
+        algorithm: SLIDING_WINDOW_LOG,
+        period: Duration::from_nanos(span.window_ns),
+        limiter_period: Duration::from_nanos(own.window_ns),
+    })
 }

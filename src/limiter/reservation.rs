@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::clock::Clock;
 use crate::limiter::core::{Core, Taken};
-use crate::limiter::plan::{Kind, Plan};
+use crate::limiter::plan::Plan;
 use crate::store::Store;
 
 /// Units that were taken in advance: commit what was really used, or give all back.
@@ -107,16 +107,12 @@ impl<'a, C: Clock, S: Store> Reservation<'a, C, S> {
     }
 
     fn settle(&mut self, actual: u64, at_ns: Option<u64>) {
-        let (Some(held), Kind::Metered(meter)) = (self.held.take(), &self.plan.kind) else { return };
+        let Some(held) = self.held.take() else { return };
         // The time of its making may be earlier than calls made since.
         let alone = at_ns.is_none() && self.made_at_ns.is_some();
         let now_ns = at_ns.or(self.made_at_ns).unwrap_or_else(|| self.core.now_ns());
-        if actual > self.units {
-            self.core.charge(self.store, &held.token, meter, now_ns, actual - self.units);
-        } else if actual < self.units {
-            let unused = self.units - actual;
-            self.core.give_back(self.store, &held.token, meter, now_ns, unused, held.taken, alone);
-        }
+        let Held { token, taken } = held;
+        self.core.settle(self.store, &token, self.plan, now_ns, self.units, actual, taken, alone);
     }
 }
 

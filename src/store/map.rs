@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::algorithm::MAX_WORD;
 use crate::cell::{Cell, HighMark};
+use crate::log::{Dead, Log};
 use crate::store::{KeyHasher, Life, Lookup, NoRoom, Store, Turn, sealed};
 
 /// The word of a cell whose key has not been charged yet: idle at any time.
@@ -16,6 +17,19 @@ const NEW: u64 = 0;
 const DEAD: u64 = u64::MAX;
 const _: () = assert!(DEAD > MAX_WORD);
 
+/// What is kept of a key: a limiter uses one of the two.
+#[derive(Debug)]
+struct State {
+    word: Cell,
+    log: Log,
+}
+
+impl State {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { word: Cell::new(NEW), log: Log::new() })
+    }
+}
+
 /// Keys kept whole, in [`flurry`]'s map: no two keys ever share a quota.
 ///
 /// # Cost
@@ -23,15 +37,15 @@ const _: () = assert!(DEAD > MAX_WORD);
 /// a resize is shared by those who insert. Nothing leaves by itself: call
 /// [`Limiter::evict_idle`](crate::Limiter::evict_idle) now and then, or use [`Table`](crate::Table).
 pub struct Map<K, H = KeyHasher> {
-    cells: flurry::HashMap<K, Arc<Cell>, H>,
-    /// Above every word that was evicted: a newcomer starts no earlier.
+    states: flurry::HashMap<K, Arc<State>, H>,
+    /// Above every word, or time, that was evicted: a newcomer starts no earlier.
     floor: HighMark,
     lanes: KeyHasher,
 }
 
 impl<K, H> fmt::Debug for Map<K, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Map").field("keys", &self.cells.len()).field("floor", &self.floor).finish()
+        f.debug_struct("Map").field("keys", &self.states.len()).field("floor", &self.floor).finish()
     }
 }
 
@@ -42,37 +56,43 @@ where
 {
     pub(crate) fn new(hasher: H) -> Self {
         Self {
-            cells: flurry::HashMap::with_hasher(hasher),
+            states: flurry::HashMap::with_hasher(hasher),
             floor: HighMark::new(0),
             lanes: KeyHasher::default(),
         }
     }
 
-    /// Takes a dead cell out of the map, unless somebody did and put a new one in.
-    fn bury<Q>(&self, key: &Q)
+    /// Takes a dead key out of the map, unless somebody did and put it in anew.
+    fn bury<Q>(&self, key: &Q, dead: &Arc<State>)
     where
         K: Borrow<Q>,
         Q: ?Sized + Hash + Ord,
     {
-        self.cells.pin().compute_if_present(key, |_, cell| (cell.load() != DEAD).then(|| cell.clone()));
+        self.states.pin().compute_if_present(key, |_, now| (!Arc::ptr_eq(now, dead)).then(|| now.clone()));
     }
 
     /// Forgets the keys that are idle, and says how many. Checks go on meanwhile.
     pub(crate) fn evict_idle(&self, life: Life) -> usize {
-        let mut evicted = 0;
-        for (key, cell) in &self.cells.pin() {
-            let word = cell.load();
+        self.evict(|state| {
+            let word = state.word.load();
             if word == DEAD || !life.is_idle(word) {
-                continue;
+                return false;
             }
             // Before the word goes, so that whoever misses it finds the floor.
             self.floor.raise(life.fresh);
-            if cell.swap(word, DEAD).is_ok() {
-                self.bury(key);
-                evicted += 1;
-            }
-        }
-        evicted
+            state.word.swap(word, DEAD).is_ok()
+        })
+    }
+
+    /// [`evict_idle`](Self::evict_idle) of keys with logs: `die` kills the idle ones, and raises the floor before.
+    pub(crate) fn evict_idle_logs(&self, die: impl Fn(&Log, &HighMark) -> bool) -> usize {
+        self.evict(|state| die(&state.log, &self.floor))
+    }
+
+    fn evict(&self, die: impl Fn(&State) -> bool) -> usize {
+        let states = self.states.pin();
+        let dead = states.iter().filter(|(_, state)| die(state));
+        dead.map(|(key, state)| self.bury(key, state)).count()
     }
 
     /// `turn` on the word of a cell, or `None` when the cell is dead.
@@ -111,12 +131,28 @@ where
         self.visit(key, turn)
     }
 
+    fn log_token<T>(&self, key: &K, visit: impl FnMut(&Log) -> Result<T, Dead>) -> Option<T> {
+        self.log(key, visit)
+    }
+
+    fn log_or_new_token<T>(
+        &self,
+        key: &K,
+        visit: impl FnMut(&Log, &HighMark) -> Result<T, Dead>,
+    ) -> Option<T> {
+        self.log_or_new(key, visit)
+    }
+
     fn len(&self, life: Life) -> usize {
-        let live = |cell: &Arc<Cell>| {
-            let word = cell.load();
+        let live = |state: &State| {
+            let word = state.word.load();
             word != DEAD && !life.is_idle(word)
         };
-        self.cells.pin().values().filter(|cell| live(cell)).count()
+        self.states.pin().values().filter(|state| live(state)).count()
+    }
+
+    fn count_logs(&self, counts: impl Fn(&Log) -> bool) -> usize {
+        self.states.pin().values().filter(|state| counts(&state.log)).count()
     }
 
     fn capacity(&self) -> Option<usize> {
@@ -144,30 +180,30 @@ where
             let floor = self.floor.get();
             (life.fresh.max(floor), floor)
         };
-        let cells = self.cells.pin();
+        let states = self.states.pin();
         loop {
-            let Some(cell) = cells.get(key) else {
+            let Some(state) = states.get(key) else {
                 let (word, floor) = start();
                 if let Turn::Keep(answer) = turn(word, floor) {
                     return Ok(answer);
                 }
                 // Uncharged. A charge decided before the key was in the map could miss that it was evicted meanwhile.
-                _ = cells.try_insert(key.to_owned(), Arc::new(Cell::new(NEW)));
+                _ = states.try_insert(key.to_owned(), State::new());
                 continue;
             };
-            let decided = Self::turn(cell, |word| {
+            let decided = Self::turn(&state.word, |word| {
                 let (word, floor) = if word == NEW { start() } else { (word, 0) };
                 turn(word, floor)
             });
             match decided {
                 Some(answer) => return Ok(answer),
-                None => self.bury(key),
+                None => self.bury(key, state),
             }
         }
     }
 
     fn peek<T>(&self, key: &Q, life: Life, mut look: impl FnMut(u64, u64) -> T) -> T {
-        let word = self.cells.pin().get(key).map(|cell| cell.load());
+        let word = self.states.pin().get(key).map(|state| state.word.load());
         match word {
             Some(word) if word != DEAD && word != NEW => look(word, 0),
             _ => {
@@ -178,6 +214,24 @@ where
     }
 
     fn visit<T>(&self, key: &Q, turn: impl FnMut(u64) -> Turn<T>) -> Option<T> {
-        self.cells.pin().get(key).and_then(|cell| Self::turn(cell, turn))
+        self.states.pin().get(key).and_then(|state| Self::turn(&state.word, turn))
+    }
+
+    fn log<T>(&self, key: &Q, mut visit: impl FnMut(&Log) -> Result<T, Dead>) -> Option<T> {
+        self.states.pin().get(key).and_then(|state| visit(&state.log).ok())
+    }
+
+    fn log_or_new<T>(&self, key: &Q, mut visit: impl FnMut(&Log, &HighMark) -> Result<T, Dead>) -> Option<T> {
+        let states = self.states.pin();
+        loop {
+            let Some(state) = states.get(key) else {
+                _ = states.try_insert(key.to_owned(), State::new());
+                continue;
+            };
+            match visit(&state.log, &self.floor) {
+                Ok(answer) => return Some(answer),
+                Err(Dead) => self.bury(key, state),
+            }
+        }
     }
 }

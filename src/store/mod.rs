@@ -18,7 +18,9 @@ pub use map::Map;
 pub use single::Single;
 pub use table::{Overflow, Table};
 
+use crate::cell::HighMark;
 pub(crate) use crate::cell::Turn;
+use crate::log::{Dead, Log};
 
 /// What a fresh word and an idle one look like at the time of a call.
 #[doc(hidden)]
@@ -77,9 +79,25 @@ pub trait Store: sealed::Sealed {
     #[doc(hidden)]
     fn visit_token<T>(&self, token: &Self::Token, turn: impl FnMut(u64) -> Turn<T>) -> Option<T>;
 
+    /// [`Lookup::log`] by token.
+    #[doc(hidden)]
+    fn log_token<T>(&self, token: &Self::Token, visit: impl FnMut(&Log) -> Result<T, Dead>) -> Option<T>;
+
+    /// [`Lookup::log_or_new`] by token.
+    #[doc(hidden)]
+    fn log_or_new_token<T>(
+        &self,
+        token: &Self::Token,
+        visit: impl FnMut(&Log, &HighMark) -> Result<T, Dead>,
+    ) -> Option<T>;
+
     /// Keys that are not idle.
     #[doc(hidden)]
     fn len(&self, life: Life) -> usize;
+
+    /// Keys with a log that counts.
+    #[doc(hidden)]
+    fn count_logs(&self, counts: impl Fn(&Log) -> bool) -> usize;
 
     /// Keys that the store was built for, if that is bounded.
     #[doc(hidden)]
@@ -109,6 +127,15 @@ pub trait Lookup<Q: ?Sized>: Store {
     /// Applies `turn` to the word of a known key; it may lower the word, though never below the store's floor.
     #[doc(hidden)]
     fn visit<T>(&self, key: &Q, turn: impl FnMut(u64) -> Turn<T>) -> Option<T>;
+
+    /// Shows the log of a known key.
+    #[doc(hidden)]
+    fn log<T>(&self, key: &Q, visit: impl FnMut(&Log) -> Result<T, Dead>) -> Option<T>;
+
+    /// Shows the key's log, a new one if need be, and the mark that nothing new may start before. `None`: this store keeps
+    /// no logs.
+    #[doc(hidden)]
+    fn log_or_new<T>(&self, key: &Q, visit: impl FnMut(&Log, &HighMark) -> Result<T, Dead>) -> Option<T>;
 }
 
 mod sealed {

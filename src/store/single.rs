@@ -1,15 +1,20 @@
 //! The store of a limiter without keys.
 
-use crate::cell::{Apart, Cell};
+use crate::cell::{Apart, Cell, HighMark};
+use crate::log::{Dead, Log};
 use crate::store::{Life, Lookup, NoRoom, Store, Turn, sealed};
 
-/// One word for all callers.
+/// One word, or one log, for all callers.
 #[derive(Debug)]
-pub struct Single(Apart<Cell>);
+pub struct Single {
+    word: Apart<Cell>,
+    log: Apart<Log>,
+    floor: HighMark,
+}
 
 impl Single {
     pub(crate) fn new() -> Self {
-        Self(Apart(Cell::new(0)))
+        Self { word: Apart(Cell::new(0)), log: Apart(Log::new()), floor: HighMark::new(0) }
     }
 }
 
@@ -24,15 +29,31 @@ impl Store for Single {
         _: Life,
         mut turn: impl FnMut(u64, u64) -> Turn<T>,
     ) -> Result<T, NoRoom> {
-        Ok(self.0.turn(|word| turn(word, 0)))
+        Ok(self.word.turn(|word| turn(word, 0)))
     }
 
     fn visit_token<T>(&self, (): &(), turn: impl FnMut(u64) -> Turn<T>) -> Option<T> {
-        Some(self.0.turn(turn))
+        Some(self.word.turn(turn))
+    }
+
+    fn log_token<T>(&self, key: &(), visit: impl FnMut(&Log) -> Result<T, Dead>) -> Option<T> {
+        self.log(key, visit)
+    }
+
+    fn log_or_new_token<T>(
+        &self,
+        key: &(),
+        visit: impl FnMut(&Log, &HighMark) -> Result<T, Dead>,
+    ) -> Option<T> {
+        self.log_or_new(key, visit)
     }
 
     fn len(&self, life: Life) -> usize {
-        usize::from(!life.is_idle(self.0.load()))
+        usize::from(!life.is_idle(self.word.load()))
+    }
+
+    fn count_logs(&self, counts: impl Fn(&Log) -> bool) -> usize {
+        usize::from(counts(&self.log))
     }
 
     fn capacity(&self) -> Option<usize> {
@@ -53,10 +74,19 @@ impl Lookup<()> for Single {
     }
 
     fn peek<T>(&self, (): &(), _: Life, mut look: impl FnMut(u64, u64) -> T) -> T {
-        look(self.0.load(), 0)
+        look(self.word.load(), 0)
     }
 
     fn visit<T>(&self, key: &(), turn: impl FnMut(u64) -> Turn<T>) -> Option<T> {
         self.visit_token(key, turn)
+    }
+
+    fn log<T>(&self, (): &(), mut visit: impl FnMut(&Log) -> Result<T, Dead>) -> Option<T> {
+        visit(&self.log).ok()
+    }
+
+    #[inline]
+    fn log_or_new<T>(&self, (): &(), mut visit: impl FnMut(&Log, &HighMark) -> Result<T, Dead>) -> Option<T> {
+        visit(&self.log, &self.floor).ok()
     }
 }

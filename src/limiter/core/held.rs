@@ -12,11 +12,11 @@ use crate::time::Now;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
     pub(crate) wait_ns: u64,
-    /// The word right after the charge.
-    stamp: u64,
+    /// The word right after the charge, or the time in a log.
+    pub(super) stamp: u64,
     /// What had been given back by then to keys of this hash.
-    mark: Mark,
-    hash: u64,
+    pub(super) mark: Mark,
+    pub(super) hash: u64,
 }
 
 impl<C> Core<C> {
@@ -31,6 +31,7 @@ impl<C> Core<C> {
     ) -> Result<Option<Taken>, Decision> {
         let meter = match &plan.kind {
             Kind::Metered(meter) => meter,
+            Kind::Logged(span) => return self.reserve_logged(store, key, *span, now_ns, units).map(Some),
             Kind::Blocked if units > 0 => return Err(Decision::never_fits(0, 0, 0)),
             Kind::Blocked | Kind::Unlimited => return Ok(None),
         };
@@ -57,15 +58,36 @@ impl<C> Core<C> {
         }
     }
 
-    /// Takes more units, whether they fit or not.
-    pub(crate) fn charge<S: Store>(
+    /// Accounts for units that were taken: charges what they were too few, or gives back what was too much; if `alone`, only if
+    /// there was no call since. The time is no earlier than that of any call since.
+    #[expect(clippy::too_many_arguments, reason = "a settlement has that many parts, and one caller")]
+    pub(crate) fn settle<S: Store>(
         &self,
         store: &S,
         token: &S::Token,
-        meter: &Meter,
+        plan: &Plan,
         now_ns: u64,
         units: u64,
+        actual: u64,
+        taken: Taken,
+        alone: bool,
     ) {
+        let (excess, unused) = (actual.saturating_sub(units), units.saturating_sub(actual));
+        match &plan.kind {
+            Kind::Metered(meter) if excess > 0 => self.charge(store, token, meter, now_ns, excess),
+            Kind::Metered(meter) if unused > 0 => {
+                self.give_back(store, token, meter, now_ns, unused, taken, alone);
+            }
+            Kind::Logged(span) if excess > 0 => Self::charge_logged(store, token, *span, now_ns, excess),
+            Kind::Logged(span) if unused > 0 => {
+                self.give_back_logged(store, token, *span, now_ns, unused, taken);
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes more units, whether they fit or not.
+    fn charge<S: Store>(&self, store: &S, token: &S::Token, meter: &Meter, now_ns: u64, units: u64) {
         let now = Now::at(now_ns);
         let life = life(meter, now);
         let charged = store.decide_token(token, life, |word, floor| {
@@ -77,10 +99,9 @@ impl<C> Core<C> {
         let (Ok(()) | Err(NoRoom::Deny | NoRoom::Allow)) = charged;
     }
 
-    /// Gives back some of the units that were taken, at a time no earlier than that of any call since; or, if `alone`, only
-    /// if there was no call since.
+    /// Gives back some of the units that were taken; if `alone`, only if there was no call since.
     #[expect(clippy::too_many_arguments, reason = "a settlement has that many parts, and one caller")]
-    pub(crate) fn give_back<S: Store>(
+    fn give_back<S: Store>(
         &self,
         store: &S,
         token: &S::Token,
@@ -119,7 +140,11 @@ impl<C> Core<C> {
         now_ns: u64,
         units: u64,
     ) {
-        let Kind::Metered(meter) = &plan.kind else { return };
+        let meter = match &plan.kind {
+            Kind::Metered(meter) => meter,
+            Kind::Logged(span) => return self.refund_logged(store, key, *span, now_ns, units),
+            Kind::Unlimited | Kind::Blocked => return,
+        };
         let now = Now::at(now_ns);
         store.visit(key, |word| {
             let next = meter.refund(word, self.among(now), units, word);

@@ -1,8 +1,11 @@
 //! What every face does with a plan, a time and a store.
 
 mod held;
+mod logged;
 
 pub(crate) use held::Taken;
+
+use std::hash::{BuildHasher, Hash};
 
 use crate::algorithm::{Algorithm, Reserved, each};
 use crate::cell::{Apart, HighMark, Returns};
@@ -10,8 +13,9 @@ use crate::clock::Clock;
 use crate::decision::Decision;
 use crate::error::BuildError;
 use crate::limiter::plan::{Kind, Plan};
+use crate::log;
 use crate::quota::Quota;
-use crate::store::{Life, Lookup, NoRoom, Turn};
+use crate::store::{Life, Lookup, Map, NoRoom, Store, Turn};
 use crate::time::Now;
 
 /// The parts of a limiter besides its store.
@@ -91,6 +95,7 @@ impl<C> Core<C> {
                 let now = Now::at(now_ns);
                 each!(meter, algorithm => self.decide_by(algorithm, store, key, now, cost))
             }
+            Kind::Logged(span) => Self::decide_logged(store, key, *span, now_ns, cost),
             _ => self.peek(store, key, plan, now_ns, cost),
         }
     }
@@ -131,6 +136,7 @@ impl<C> Core<C> {
     ) -> Decision {
         let meter = match &plan.kind {
             Kind::Metered(meter) => meter,
+            Kind::Logged(span) => return Self::peek_logged(store, key, *span, now_ns, cost),
             Kind::Unlimited => return Decision::allowed(cost, u64::MAX, u64::MAX, 0),
             Kind::Blocked if cost == 0 => return Decision::allowed(0, 0, 0, 0),
             Kind::Blocked => return Decision::never_fits(0, 0, 0),
@@ -144,7 +150,11 @@ impl<C> Core<C> {
 
     /// Makes a key as good as new.
     pub(crate) fn reset<Q: ?Sized, S: Lookup<Q>>(&self, store: &S, key: &Q, now_ns: u64) {
-        let Kind::Metered(meter) = &self.plan.kind else { return };
+        let meter = match &self.plan.kind {
+            Kind::Metered(meter) => meter,
+            Kind::Logged(span) => return self.reset_logged(store, key, *span, now_ns),
+            Kind::Unlimited | Kind::Blocked => return,
+        };
         let life = life(meter, Now::at(now_ns));
         store.visit(key, |word| {
             if life.is_idle(word) {
@@ -155,10 +165,31 @@ impl<C> Core<C> {
         });
     }
 
-    /// What idle words look like at a time; `None` when there are no words.
-    pub(crate) fn life(&self, now_ns: u64) -> Option<Life> {
-        let Kind::Metered(meter) = &self.plan.kind else { return None };
-        Some(life(meter, Now::at(now_ns)))
+    /// Keys that are not idle at a time.
+    pub(crate) fn len<S: Store>(&self, store: &S, now_ns: u64) -> usize {
+        match &self.plan.kind {
+            Kind::Metered(meter) => store.len(life(meter, Now::at(now_ns))),
+            Kind::Logged(span) => logged::count(store, *span, now_ns),
+            Kind::Unlimited | Kind::Blocked => 0,
+        }
+    }
+
+    /// Forgets the keys that are idle at a time.
+    pub(crate) fn evict_idle<K, H>(&self, map: &Map<K, H>, now_ns: u64) -> usize
+    where
+        K: Hash + Ord + Clone + Send + Sync + 'static,
+        H: BuildHasher,
+    {
+        match &self.plan.kind {
+            Kind::Metered(meter) => map.evict_idle(life(meter, Now::at(now_ns))),
+            Kind::Logged(span) => {
+                let (guard, now_ns) = (log::pin(), Now::at(now_ns).ns());
+                map.evict_idle_logs(|log, floor| {
+                    log.die_if_idle(&guard, *span, now_ns, || floor.raise(now_ns))
+                })
+            }
+            Kind::Unlimited | Kind::Blocked => 0,
+        }
     }
 }
 

@@ -298,6 +298,6 @@ where
 
     /// [`evict_idle`](Self::evict_idle) at a time of your own.
     pub fn evict_idle_at(&self, now_ns: u64) -> usize {
-        self.core.life(now_ns).map_or(0, |life| self.store.evict_idle(life))
+        self.core.evict_idle(&self.store, now_ns)
     }
 }

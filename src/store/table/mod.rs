@@ -15,6 +15,7 @@ use std::hash::{BuildHasher, Hash};
 
 use crate::cell::{Apart, HighMark};
 use crate::error::BuildError;
+use crate::log::{Dead, Log};
 use crate::store::{KeyHasher, Life, Lookup, NoRoom, Store, Turn, sealed};
 
 use overflow::Shared;
@@ -240,6 +241,18 @@ impl<H: BuildHasher> Store for Table<H> {
         self.visit_tag(tag, turn)
     }
 
+    fn log_token<T>(&self, _: &u64, _: impl FnMut(&Log) -> Result<T, Dead>) -> Option<T> {
+        None
+    }
+
+    fn log_or_new_token<T>(&self, _: &u64, _: impl FnMut(&Log, &HighMark) -> Result<T, Dead>) -> Option<T> {
+        None
+    }
+
+    fn count_logs(&self, _: impl Fn(&Log) -> bool) -> usize {
+        0
+    }
+
     fn len(&self, life: Life) -> usize {
         let live = |word: Word| word.state() == State::Time && !life.is_idle(word.value());
         self.lines.slots().filter(|slot| live(slot.word())).count()
@@ -276,5 +289,13 @@ impl<Q: ?Sized + Hash, H: BuildHasher> Lookup<Q> for Table<H> {
 
     fn visit<T>(&self, key: &Q, turn: impl FnMut(u64) -> Turn<T>) -> Option<T> {
         self.visit_tag(self.token(key), turn)
+    }
+
+    fn log<T>(&self, _: &Q, _: impl FnMut(&Log) -> Result<T, Dead>) -> Option<T> {
+        None
+    }
+
+    fn log_or_new<T>(&self, _: &Q, _: impl FnMut(&Log, &HighMark) -> Result<T, Dead>) -> Option<T> {
+        None
     }
 }

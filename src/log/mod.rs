@@ -1,0 +1,304 @@
+//! The exact log: at most so many units in any trailing window.
+//!
+//! One word for each admitted call, whatever its cost, in a ring that grows and shrinks with use. `README.md` argues why no
+//! interleaving admits too much.
+
+mod current;
+mod rebuild;
+mod ring;
+mod sums;
+mod word;
+
+pub(crate) use current::Guard;
+
+use crate::log::current::{Current, Found};
+use crate::log::ring::{Mark, Ring, View};
+use crate::log::word::Layout;
+
+/// Keeps this thread from losing what it reads in a log.
+#[inline]
+pub(crate) fn pin() -> impl Guard {
+    crossbeam_epoch::pin()
+}
+
+/// So many units in a trailing window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    /// At least 1, and at most [`MAX_UNITS`].
+    pub(crate) units: u64,
+    /// At least 1, and at most 2^59 - 1.
+    pub(crate) window_ns: u64,
+}
+
+/// The most units of a span: sums are modulo 2^32, and debts may be twice as high.
+pub(crate) const MAX_UNITS: u64 = 1 << 24;
+
+/// What is done when units fit, or do not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Nothing is ever taken.
+    Look,
+    /// They are taken if they fit.
+    Take,
+    /// They are taken. Units beyond twice the limit are not counted: what is over is no more to be had for it.
+    Charge,
+}
+
+/// A question to a log.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ask {
+    pub(crate) span: Span,
+    pub(crate) now_ns: u64,
+    pub(crate) cost: u64,
+    pub(crate) mode: Mode,
+}
+
+/// What a log answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// The units were taken.
+    Taken {
+        /// They stop counting one window after this.
+        stamp_ns: u64,
+        /// Units that count now, these included.
+        live: u64,
+    },
+    /// Nothing was taken.
+    Found {
+        /// Units that count now.
+        live: u64,
+        /// How long until the cost fits, if it ever does; 0 if it does now.
+        wait_ns: u64,
+        /// How long until no unit counts.
+        reset_after_ns: u64,
+    },
+}
+
+/// The log is dead: its key is to be looked up again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dead;
+
+/// The admissions of one key.
+#[derive(Debug)]
+pub struct Log {
+    ring: Current<Ring>,
+}
+
+impl Ask {
+    /// Units to take where so many count.
+    fn takes(&self, live: u64) -> u64 {
+        match self.mode {
+            Mode::Take if self.cost <= self.span.units.saturating_sub(live) => self.cost,
+            Mode::Charge => self.cost.min((2 * self.span.units).saturating_sub(live)),
+            Mode::Look | Mode::Take => 0,
+        }
+    }
+}
+
+impl Log {
+    pub(crate) fn new() -> Self {
+        Self { ring: Current::new() }
+    }
+
+    /// Asks. A log that was never charged starts no earlier than `floor_ns`, which is read after it was found so.
+    ///
+    /// # Errors
+    /// When the log is dead.
+    #[inline]
+    pub(crate) fn ask(
+        &self,
+        guard: &impl Guard,
+        floor_ns: impl Fn() -> u64,
+        ask: &Ask,
+    ) -> Result<Answer, Dead> {
+        loop {
+            let answer = match self.ring.get(guard) {
+                Found::Value(ring) => self.ask_ring(guard, ring, ask),
+                Found::Unset => self.ask_unset(floor_ns(), ask),
+                Found::Dead => return Err(Dead),
+            };
+            if let Some(answer) = answer {
+                return Ok(answer);
+            }
+        }
+    }
+
+    /// `None`: something moved meanwhile.
+    #[inline]
+    fn ask_ring(&self, guard: &impl Guard, ring: &Ring, ask: &Ask) -> Option<Answer> {
+        let view = ring.view()?;
+        let at_ns = ask.now_ns.max(view.newest_ns);
+        let expired = ring.expired(&view, at_ns, ask.span.window_ns);
+        let live = u64::from(view.head.since(expired));
+        let cost = ask.takes(live);
+        if cost == 0 {
+            let answer = found(ring, &view, at_ns, expired, ask);
+            return self.is_still(guard, ring, &view).then_some(answer);
+        }
+        let is_done = if view.is_ended {
+            let next = rebuild::copy(ring, &view, expired, Some((at_ns, cost)));
+            self.ring.replace(guard, ring, Some(Box::new(next)))
+        } else if rebuild::is_wasteful(ring, &view, expired) {
+            ring.end(&view);
+            false
+        } else if ring.fits(&view, at_ns, cost) {
+            ring.take(&view, at_ns, cost, expired)
+        } else {
+            rebuild::make_room(ring, &view, ask.span.window_ns);
+            false
+        };
+        is_done.then_some(Answer::Taken { stamp_ns: at_ns, live: live + cost })
+    }
+
+    #[cold]
+    fn ask_unset(&self, floor_ns: u64, ask: &Ask) -> Option<Answer> {
+        let cost = ask.takes(0);
+        if cost == 0 {
+            return Some(Answer::Found { live: 0, wait_ns: 0, reset_after_ns: 0 });
+        }
+        let stamp_ns = ask.now_ns.max(floor_ns);
+        let ring = rebuild::first(Layout::new(ask.span.units, ask.span.window_ns), stamp_ns, cost);
+        self.ring.start(Box::new(ring)).then_some(Answer::Taken { stamp_ns, live: cost })
+    }
+
+    /// Gives back units taken at `stamp_ns`, or else the newest, as far as they count at `now_ns`. `part` says how many, of
+    /// how many were given already and how many are at hand; it is asked after the log was read and before it is changed, and 0
+    /// ends it.
+    pub(crate) fn give_back(
+        &self,
+        guard: &impl Guard,
+        span: Span,
+        now_ns: u64,
+        stamp_ns: Option<u64>,
+        mut part: impl FnMut(u64, u64) -> u64,
+    ) {
+        let (mut given, mut newest_ns) = (0, None);
+        while let Found::Value(ring) = self.ring.get(guard) {
+            let Some(view) = ring.view() else { continue };
+            let expired = ring.expired(&view, now_ns.max(view.newest_ns), span.window_ns);
+            let target = match stamp_ns {
+                Some(stamp_ns) => ring.stamped(&view, expired, stamp_ns),
+                // Not those that others take from now on.
+                None => ring.newest(&view, expired, *newest_ns.get_or_insert(view.newest_ns)),
+            };
+            let Some((index, entry)) = target else {
+                if self.is_still(guard, ring, &view) {
+                    return;
+                }
+                continue;
+            };
+            if view.is_ended {
+                let next = rebuild::copy(ring, &view, view.tail, None);
+                self.ring.replace(guard, ring, Some(Box::new(next)));
+                continue;
+            }
+            if !ring.has_slot(&view) {
+                rebuild::make_room(ring, &view, span.window_ns);
+                continue;
+            }
+            let units = part(given, ring.units(entry).into());
+            if units == 0 {
+                return;
+            }
+            if ring.give_back(&view, index, entry, units as u32) {
+                given += units;
+            }
+        }
+    }
+
+    /// Forgets all units, if any count. `before` is called when they are about to go.
+    pub(crate) fn reset(&self, guard: &impl Guard, span: Span, now_ns: u64, mut before: impl FnMut()) {
+        while let Found::Value(ring) = self.ring.get(guard) {
+            let Some(view) = ring.view() else { continue };
+            let expired = ring.expired(&view, now_ns.max(view.newest_ns), span.window_ns);
+            if view.head.since(expired) == 0 {
+                if self.is_still(guard, ring, &view) {
+                    return;
+                }
+            } else if view.is_ended {
+                before();
+                let next = rebuild::copy(ring, &view, view.head, None);
+                if self.ring.replace(guard, ring, Some(Box::new(next))) {
+                    return;
+                }
+            } else {
+                ring.end(&view);
+            }
+        }
+    }
+
+    /// Whether nothing would be lost, from `now_ns` on, if the log was forgotten.
+    pub(crate) fn is_idle(&self, guard: &impl Guard, span: Span, now_ns: u64) -> bool {
+        loop {
+            let Found::Value(ring) = self.ring.get(guard) else { return true };
+            let Some(view) = ring.view() else { continue };
+            let is_idle = is_idle(ring, &view, span, now_ns);
+            if self.is_still(guard, ring, &view) {
+                return is_idle;
+            }
+        }
+    }
+
+    /// Kills the log if it is idle. `before` is called when it is about to die: from then on nothing may start before
+    /// `now_ns`.
+    pub(crate) fn die_if_idle(
+        &self,
+        guard: &impl Guard,
+        span: Span,
+        now_ns: u64,
+        mut before: impl FnMut(),
+    ) -> bool {
+        loop {
+            let ring = match self.ring.get(guard) {
+                Found::Dead => return false,
+                Found::Unset if self.ring.die() => return true,
+                Found::Unset => continue,
+                Found::Value(ring) => ring,
+            };
+            let Some(view) = ring.view() else { continue };
+            if !is_idle(ring, &view, span, now_ns) {
+                if self.is_still(guard, ring, &view) {
+                    return false;
+                }
+            } else if view.is_ended {
+                before();
+                if self.ring.replace(guard, ring, None) {
+                    return true;
+                }
+            } else {
+                ring.end(&view);
+            }
+        }
+    }
+
+    /// What was read since `view` is one state of this log.
+    #[inline]
+    fn is_still(&self, guard: &impl Guard, ring: &Ring, view: &View) -> bool {
+        if view.is_ended {
+            matches!(self.ring.get(guard), Found::Value(now) if core::ptr::eq(now, ring))
+        } else {
+            ring.is_still(view)
+        }
+    }
+}
+
+fn is_idle(ring: &Ring, view: &View, span: Span, now_ns: u64) -> bool {
+    view.newest_ns <= now_ns && view.head.since(ring.expired(view, now_ns, span.window_ns)) == 0
+}
+
+/// The answer where nothing is taken. Of a torn view it may be wrong, and is thrown away.
+fn found(ring: &Ring, view: &View, at_ns: u64, expired: Mark, ask: &Ask) -> Answer {
+    let Span { units: limit, window_ns } = ask.span;
+    let live = u64::from(view.head.since(expired));
+    // When so many of the units that count are gone.
+    let gone_after_ns = |units: u64| {
+        let entry = ring.seek(expired, view.head, |_, next| u64::from(next.since(expired)) < units);
+        (ring.time_ns(ring.load(entry.index)) + window_ns).saturating_sub(at_ns)
+    };
+    let fits = ask.cost > limit || live + ask.cost <= limit;
+    Answer::Found {
+        live,
+        wait_ns: if fits { 0 } else { gone_after_ns(live + ask.cost - limit) },
+        reset_after_ns: if live == 0 { 0 } else { gone_after_ns(live) },
+    }
+}
