@@ -1,10 +1,11 @@
-//! The cell and the table with their insides open, for `loom-tests`. No part of the crate's interface.
+//! The cell, the table and the log with their insides open, for `loom-tests`. No part of the crate's interface.
 
 use std::hash::{BuildHasherDefault, DefaultHasher};
 
 use crate::store::{Life, Store};
 
 pub use crate::cell::Turn;
+pub use crate::log::model::{Log, LogAnswer, LogOp, LogOut, LogState, Memory};
 pub use crate::store::NoRoom;
 
 /// Whether every access is counted, which closes loom's hole: see `sync`.

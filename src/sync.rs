@@ -13,22 +13,9 @@
 pub(crate) use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering, fence};
 
 #[cfg(all(loom, feature = "loom"))]
-pub(crate) use model::{AtomicPtr, AtomicU8, AtomicU64, Ordering, Witness, fence, is_strong, ticks};
-
-/// Makes loom fail a model in which somebody looks at a value that is dropped, or is dropped meanwhile. Nothing otherwise.
-#[cfg(not(all(loom, feature = "loom")))]
-#[derive(Debug)]
-pub(crate) struct Witness;
-
-#[cfg(not(all(loom, feature = "loom")))]
-impl Witness {
-    pub(crate) const fn new() -> Self {
-        Self
-    }
-
-    #[inline]
-    pub(crate) const fn look(&self) {}
-}
+pub(crate) use loom::cell::UnsafeCell;
+#[cfg(all(loom, feature = "loom"))]
+pub(crate) use model::{AtomicPtr, AtomicU8, AtomicU64, Ordering, fence, is_strong, ticks};
 
 #[cfg(all(loom, feature = "loom"))]
 mod model {
@@ -128,25 +115,6 @@ mod model {
         ) -> Result<*mut T, *mut T> {
             tick();
             self.0.compare_exchange(old, new, success, failure)
-        }
-    }
-
-    /// A value that loom takes for written when it is dropped.
-    #[derive(Debug)]
-    pub(crate) struct Witness(loom::cell::UnsafeCell<bool>);
-
-    impl Witness {
-        pub(crate) fn new() -> Self {
-            Self(loom::cell::UnsafeCell::new(false))
-        }
-        pub(crate) fn look(&self) {
-            self.0.with(|_| ());
-        }
-    }
-
-    impl Drop for Witness {
-        fn drop(&mut self) {
-            self.0.with_mut(|_| ());
         }
     }
 

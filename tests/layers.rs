@@ -28,8 +28,8 @@ const LEVELS: [(u8, &str, &[&str]); 13] = [
 /// is an argument.
 const NEVER: [(&str, &[&str]); 3] = [("algorithm", &["sync"]), ("limiter", &["sync"]), ("store", &["clock"])];
 
-/// The files with unsafe code.
-const FENCED: [&str; 1] = ["log/current.rs"];
+/// The files with unsafe code. All but the first have it for loom only.
+const FENCED: [&str; 3] = ["log/current.rs", "log/model.rs", "log/witness.rs"];
 
 /// What stands above the declaration of a module that opens the insides of others for `loom-tests`.
 const FOR_LOOM: &str = "#[cfg(all(loom, feature = \"loom\"))]";

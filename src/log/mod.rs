@@ -4,9 +4,12 @@
 //! interleaving admits too much.
 
 mod current;
+#[cfg(all(loom, feature = "loom"))]
+pub(crate) mod model;
 mod rebuild;
 mod ring;
 mod sums;
+mod witness;
 mod word;
 
 pub(crate) use current::Guard;
@@ -55,7 +58,7 @@ pub(crate) struct Ask {
 
 /// What a log answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub enum Answer {
     /// The units were taken.
     Taken {
         /// They stop counting one window after this.
@@ -178,8 +181,7 @@ impl Log {
             let expired = ring.expired(&view, now_ns.max(view.newest_ns), span.window_ns);
             let target = match stamp_ns {
                 Some(stamp_ns) => ring.stamped(&view, expired, stamp_ns),
-                // Not those that others take from now on.
-                None => ring.newest(&view, expired, *newest_ns.get_or_insert(view.newest_ns)),
+                None => ring.newest(&view, expired, newest_ns.unwrap_or(view.newest_ns)),
             };
             let Some((index, entry)) = target else {
                 if self.is_still(guard, ring, &view) {
@@ -202,6 +204,8 @@ impl Log {
             }
             if ring.give_back(&view, index, entry, units as u32) {
                 given += units;
+                // The rest are not what others take from now on.
+                newest_ns.get_or_insert(view.newest_ns);
             }
         }
     }

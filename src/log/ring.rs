@@ -4,8 +4,9 @@
 //! bring them up to date: see `README.md`.
 
 use crate::log::sums::{BLOCK_BITS, Sums};
+use crate::log::witness::Witness;
 use crate::log::word::{self, Kind, Layout};
-use crate::sync::{AtomicU64, Ordering, Witness};
+use crate::sync::{AtomicU64, Ordering};
 
 /// Indices are never used up: a ring ends before.
 const LAST_INDEX: u32 = u32::MAX - 2;

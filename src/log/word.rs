@@ -20,6 +20,9 @@ const PARITY: u64 = 1 << 3;
 const FLAGS: u32 = 4;
 const _: () = assert!(KIND_BITS | LAP | PARITY == (1 << FLAGS) - 1);
 
+/// Bits of an entry's time, at most: one is left for units. More than ten years.
+const MAX_TIME_BITS: u32 = u64::BITS - FLAGS - 1;
+
 /// Bits of a give-back's units.
 const GIVEN_BITS: u32 = 28;
 const _: () = assert!(32 + GIVEN_BITS + FLAGS == u64::BITS);
@@ -94,7 +97,7 @@ pub(super) struct Layout {
 impl Layout {
     /// Room for twice the window, so that a ring lasts for one more than it must, and for `limit` units if that is left.
     pub(super) const fn new(limit: u64, window_ns: u64) -> Self {
-        let time_bits = bits(window_ns) + 1;
+        let time_bits = if bits(window_ns) < MAX_TIME_BITS { bits(window_ns) + 1 } else { MAX_TIME_BITS };
         let (wanted, left) = (bits(limit), u64::BITS - FLAGS - time_bits);
         let unit_bits = if wanted < left { wanted } else { left };
         Self { unit_bits: if unit_bits < GIVEN_BITS { unit_bits } else { GIVEN_BITS } }

@@ -3,6 +3,9 @@
 
 mod cell;
 mod hole;
+mod log_admit;
+mod log_give_back;
+mod log_rings;
 mod table_abandoned;
 mod table_full;
 mod table_insert;
