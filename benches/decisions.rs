@@ -3,6 +3,7 @@
 //! `cargo bench` measures; `cargo bench -- --test` runs each once.
 
 use std::hint::black_box;
+use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use tollgate::{Clock, DirectLimiter, Limiter, ManualClock, Quota, StdClock, TscClock};
@@ -54,6 +55,36 @@ fn algorithms(c: &mut Criterion) {
     group.finish();
 }
 
+/// A log that is full, at a steady rate: each admission finds one unit expired; and what a refusal of much costs.
+fn log(c: &mut Criterion) {
+    let mut group = c.benchmark_group("sliding_window_log");
+    for limit in [1_u64, 10, 1_000, 100_000, 1_000_000] {
+        let step_ns = 1_000;
+        let quota = Quota::new(limit, Duration::from_nanos(limit * step_ns));
+        let limiter = DirectLimiter::builder(quota)
+            .algorithm("sliding_window_log")
+            .clock(ManualClock::new(0))
+            .build()
+            .unwrap();
+        let mut now_ns = 0;
+        let mut admit = || {
+            now_ns += step_ns;
+            (limiter.check_at(black_box(now_ns)), now_ns)
+        };
+        for _ in 0..2 * limit {
+            assert!(admit().0.is_allowed());
+        }
+        group.bench_function(BenchmarkId::new("admit", limit), |b| b.iter(&mut admit));
+        let (_, now_ns) = admit();
+        for (name, cost) in [("deny 1 of", 1), ("deny half of", limit.div_ceil(2)), ("deny all of", limit)] {
+            group.bench_function(BenchmarkId::new(name, limit), |b| {
+                b.iter(|| limiter.check_n_at(black_box(cost), black_box(now_ns)));
+            });
+        }
+    }
+    group.finish();
+}
+
 fn keyed(c: &mut Criterion) {
     let mut group = c.benchmark_group("keyed");
     for keys in [1_u64, 1_000, 1_000_000] {
@@ -85,5 +116,5 @@ fn sequence(keys: u64) -> impl FnMut() -> u64 {
     }
 }
 
-criterion_group!(benches, clocks, direct, algorithms, keyed);
+criterion_group!(benches, clocks, direct, algorithms, log, keyed);
 criterion_main!(benches);

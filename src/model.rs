@@ -5,7 +5,7 @@ use std::hash::{BuildHasherDefault, DefaultHasher};
 use crate::store::{Life, Store};
 
 pub use crate::cell::Turn;
-pub use crate::log::model::{Log, LogAnswer, LogOp, LogOut, LogState, Memory};
+pub use crate::log::model::{Log, LogOp, LogOut, LogState, Memory};
 pub use crate::store::NoRoom;
 
 /// Whether every access is counted, which closes loom's hole: see `sync`.

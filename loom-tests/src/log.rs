@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tollgate::model::{Log, LogAnswer, LogOp, LogOut, LogState, Memory};
+use tollgate::model::{Log, LogOp, LogOut, LogState, Memory};
 
 use crate::explore::{Bounds, explore, rotations, run_threads};
 use crate::merge::merges;
@@ -55,8 +55,8 @@ pub const fn die(now: u64) -> Op {
 fn resolved(op: Op, last: Option<&LogOut>) -> Option<LogOp> {
     match (op, last) {
         (Op::Log(op), _) => Some(op),
-        (Op::GiveBack { now, units }, Some(&LogOut::Answer(LogAnswer::Taken { stamp_ns, .. }))) => {
-            Some(LogOp::GiveBack { now, stamp: Some(stamp_ns), units })
+        (Op::GiveBack { now, units }, Some(&LogOut::Taken { stamp, .. })) => {
+            Some(LogOp::GiveBack { now, stamp: Some(stamp), units })
         }
         (Op::GiveBack { .. }, _) => None,
     }
@@ -121,19 +121,19 @@ impl Spec {
         let at = now.max(self.newest);
         let live = self.live(at);
         let count = live.len() as u64;
-        LogOut::Answer(if taken > 0 {
+        if taken > 0 {
             self.newest = at;
             self.stamps.extend((0..taken).map(|_| at));
-            LogAnswer::Taken { stamp_ns: at, live: count + taken }
+            LogOut::Taken { stamp: at, live: count + taken }
         } else {
             let gone_after = |units: u64| live[units as usize - 1] + self.window - at;
             let fits = cost > self.limit || count + cost <= self.limit;
-            LogAnswer::Found {
+            LogOut::Found {
                 live: count,
-                wait_ns: if fits { 0 } else { gone_after(count + cost - self.limit) },
-                reset_after_ns: if count == 0 { 0 } else { gone_after(count) },
+                wait: if fits { 0 } else { gone_after(count + cost - self.limit) },
+                reset_after: if count == 0 { 0 } else { gone_after(count) },
             }
-        })
+        }
     }
 
     fn state(&self) -> LogState {
@@ -224,13 +224,8 @@ impl Scenario {
         let lengths: Vec<usize> = self.threads.iter().map(Vec::len).collect();
         let units = self.entries.iter().flat_map(|&(at, units)| (0..units).map(move |_| at));
         let newest = self.entries.last().map_or(0, |&(at, _)| at);
-        let start = Spec {
-            limit: self.limit,
-            window: self.window,
-            is_dead: false,
-            newest,
-            stamps: units.collect(),
-        };
+        let start =
+            Spec { limit: self.limit, window: self.window, is_dead: false, newest, stamps: units.collect() };
         let mut outcomes = Vec::new();
         merges(&lengths, &mut |order| {
             let mut spec = start.clone();

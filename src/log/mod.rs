@@ -58,7 +58,7 @@ pub(crate) struct Ask {
 
 /// What a log answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub(crate) enum Answer {
     /// The units were taken.
     Taken {
         /// They stop counting one window after this.
@@ -299,10 +299,16 @@ fn found(ring: &Ring, view: &View, at_ns: u64, expired: Mark, ask: &Ask) -> Answ
         let entry = ring.seek(expired, view.head, |_, next| u64::from(next.since(expired)) < units);
         (ring.time_ns(ring.load(entry.index)) + window_ns).saturating_sub(at_ns)
     };
+    let newest = ring.load(view.head.index.wrapping_sub(1));
+    let reset_after_ns = match live {
+        0 => 0,
+        _ if ring.units(newest) > 0 => (view.newest_ns + window_ns).saturating_sub(at_ns),
+        _ => gone_after_ns(live),
+    };
     let fits = ask.cost > limit || live + ask.cost <= limit;
     Answer::Found {
         live,
         wait_ns: if fits { 0 } else { gone_after_ns(live + ask.cost - limit) },
-        reset_after_ns: if live == 0 { 0 } else { gone_after_ns(live) },
+        reset_after_ns,
     }
 }

@@ -10,9 +10,7 @@ use crossbeam_epoch::Collector;
 use crate::log::current::{Found, Guard};
 use crate::log::ring::Ring;
 use crate::log::word::Layout;
-use crate::log::{Ask, Mode, Span};
-
-pub use crate::log::Answer as LogAnswer;
+use crate::log::{Answer, Ask, Mode, Span};
 
 /// What becomes of rings that were replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +83,7 @@ impl Log {
     fn apply(&self, guard: &impl Guard, op: LogOp) -> LogOut {
         let ask = |now_ns, cost, mode| {
             let ask = Ask { span: self.span, now_ns, cost, mode };
-            self.log.ask(guard, || 0, &ask).map_or(LogOut::Dead, LogOut::Answer)
+            self.log.ask(guard, || 0, &ask).map_or(LogOut::Dead, LogOut::from)
         };
         match op {
             LogOp::Take { now, cost } => ask(now, cost, Mode::Take),
@@ -160,8 +158,20 @@ pub enum LogOp {
 #[expect(missing_docs, reason = "as they are called")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogOut {
-    Answer(LogAnswer),
+    Taken { stamp: u64, live: u64 },
+    Found { live: u64, wait: u64, reset_after: u64 },
     Done,
     Died(bool),
     Dead,
+}
+
+impl From<Answer> for LogOut {
+    fn from(answer: Answer) -> Self {
+        match answer {
+            Answer::Taken { stamp_ns: stamp, live } => Self::Taken { stamp, live },
+            Answer::Found { live, wait_ns: wait, reset_after_ns: reset_after } => {
+                Self::Found { live, wait, reset_after }
+            }
+        }
+    }
 }

@@ -8,7 +8,7 @@ use crate::sync::{AtomicU64, Ordering};
 
 /// Slots in a block, as a power of two.
 #[cfg(not(all(loom, feature = "loom")))]
-pub(super) const BLOCK_BITS: u32 = 4;
+pub(super) const BLOCK_BITS: u32 = 3;
 #[cfg(all(loom, feature = "loom"))]
 pub(super) const BLOCK_BITS: u32 = 1;
 

@@ -97,7 +97,10 @@ fn log_a_log_in_use_lives() {
 
 #[test]
 fn log_a_new_log_dies() {
-    scenario("log_a_new_log_dies", 2, 10, 2, &[]).thread(&[die(11)]).thread(&[take(11, 1), look(12, 0)]).run();
+    scenario("log_a_new_log_dies", 2, 10, 2, &[])
+        .thread(&[die(11)])
+        .thread(&[take(11, 1), look(12, 0)])
+        .run();
 }
 
 #[test]
