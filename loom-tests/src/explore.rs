@@ -1,10 +1,13 @@
-//! The one place that runs loom.
+//! The one place that runs loom, or shuttle.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
-use loom::thread;
+#[cfg(not(feature = "shuttle"))]
+#[path = "explore/loom.rs"]
+mod engine;
+#[cfg(feature = "shuttle")]
+#[path = "explore/shuttle.rs"]
+mod engine;
 
 /// How many preemptions each way of searching allows; `None` is any number.
 #[derive(Clone, Copy, Debug)]
@@ -40,41 +43,8 @@ impl Bounds {
     }
 }
 
-/// How this process searches.
-fn way() -> &'static str {
-    match (tollgate::model::is_counted(), tollgate::model::is_strong()) {
-        (true, false) => "counted",
-        (false, false) => "free",
-        (false, true) => "strong",
-        (true, true) => panic!("TOLLGATE_TICK and TOLLGATE_STRONG exclude each other"),
-    }
-}
-
-/// Runs `body` under every interleaving within `bound`, and prints how many there were.
-///
-/// loom's own limits on time and number, which end a search as if it were complete, are switched off: this returns only
-/// when the search is complete.
-pub fn explore(name: &str, bound: Option<usize>, body: impl Fn() + Send + Sync + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = bound;
-    builder.max_branches = 50_000;
-    builder.max_permutations = None;
-    builder.max_duration = None;
-    builder.checkpoint_file = None;
-    let iterations = Arc::new(AtomicU64::new(0));
-    let counter = Arc::clone(&iterations);
-    println!("{name:<32} STARTED");
-    let start = Instant::now();
-    builder.check(move || {
-        // Relaxed: read when the search is over. Not loom's: it is not part of the model.
-        counter.fetch_add(1, Ordering::Relaxed);
-        body();
-    });
-    let way = way();
-    let bound = bound.map_or_else(|| "any".to_owned(), |bound| bound.to_string());
-    let (iterations, seconds) = (iterations.load(Ordering::Relaxed), start.elapsed().as_secs_f64());
-    println!("{name:<32} {way:<8} bound {bound:<4} {iterations:>9} iterations {seconds:>7.1} s COMPLETED");
-}
+pub use engine::explore;
+use engine::{spawn, way};
 
 /// The orders in which `count` threads are started: loom runs the first one first, and its hole depends on that.
 pub fn rotations(count: usize) -> Vec<Vec<usize>> {
@@ -86,14 +56,14 @@ pub fn rotations(count: usize) -> Vec<Vec<usize>> {
 pub fn run_threads<S, T>(order: &[usize], shared: &Arc<S>, work: fn(&S, usize) -> T) -> Vec<T>
 where
     S: Send + Sync + 'static,
-    T: 'static,
+    T: Send + 'static,
 {
     let (&first, others) = order.split_first().expect("a model has threads");
     let spawned: Vec<_> = others
         .iter()
         .map(|&number| {
             let shared = Arc::clone(shared);
-            (number, thread::spawn(move || work(&shared, number)))
+            (number, spawn(move || work(&shared, number)))
         })
         .collect();
     let mut results = vec![(first, work(shared, first))];

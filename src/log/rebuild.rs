@@ -10,7 +10,7 @@ use crate::log::word::Layout;
 #[cfg(not(all(loom, feature = "loom")))]
 const MIN_BITS: u32 = 4;
 #[cfg(all(loom, feature = "loom"))]
-const MIN_BITS: u32 = 1;
+const MIN_BITS: u32 = 2;
 
 /// Makes room for a change: by passing what has expired, or by ending the ring.
 #[cold]

@@ -1,11 +1,12 @@
-//! Makes loom fail a model in which a ring is read that is dropped, or may be dropped meanwhile. Nothing otherwise.
+//! Makes loom fail a model in which a ring is read that is dropped, or may be dropped meanwhile. Nothing otherwise: shuttle
+//! would not see it.
 
-#[cfg(not(all(loom, feature = "loom")))]
+#[cfg(not(all(loom, feature = "loom", not(feature = "shuttle"))))]
 pub(super) use absent::Witness;
-#[cfg(all(loom, feature = "loom"))]
+#[cfg(all(loom, feature = "loom", not(feature = "shuttle")))]
 pub(super) use present::Witness;
 
-#[cfg(not(all(loom, feature = "loom")))]
+#[cfg(not(all(loom, feature = "loom", not(feature = "shuttle"))))]
 mod absent {
     #[derive(Debug)]
     pub(in crate::log) struct Witness;
@@ -20,7 +21,7 @@ mod absent {
     }
 }
 
-#[cfg(all(loom, feature = "loom"))]
+#[cfg(all(loom, feature = "loom", not(feature = "shuttle")))]
 mod present {
     #![allow(unsafe_code)]
 

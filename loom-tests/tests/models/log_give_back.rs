@@ -23,6 +23,15 @@ fn log_a_refund_and_expiry() {
         .run();
 }
 
+/// Units that another thread is about to pass as expired: nobody may take them out of the sum that it has read.
+#[test]
+fn log_a_refund_of_what_is_passed() {
+    scenario("log_a_refund_of_what_is_passed", 4, 10, 3, &[(1, 2), (5, 1)])
+        .thread(&[refund(2, 1, 1)])
+        .thread(&[take(11, 1), look(12, 4)])
+        .run();
+}
+
 #[test]
 fn log_two_refunds() {
     scenario("log_two_refunds", 4, 10, 3, &[(1, 4)])
@@ -76,9 +85,10 @@ fn log_a_refund_that_completes_a_block() {
         .run();
 }
 
+/// What is taken while the log is about to be forgotten is forgotten, or is not, and its time is remembered.
 #[test]
 fn log_a_reset_and_a_check() {
-    scenario("log_a_reset_and_a_check", 2, 10, 2, &[(1, 2)])
+    scenario("log_a_reset_and_a_check", 3, 10, 2, &[(1, 2)])
         .thread(&[reset(3)])
         .thread(&[take(4, 1), look(4, 0)])
         .run();

@@ -2,7 +2,10 @@
 #![cfg(loom)]
 
 mod cell;
+#[cfg(not(feature = "shuttle"))]
 mod hole;
+#[cfg(feature = "shuttle")]
+mod large;
 mod log_admit;
 mod log_give_back;
 mod log_rings;
