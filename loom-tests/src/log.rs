@@ -127,7 +127,7 @@ impl Spec {
             LogOut::Taken { stamp: at, live: count + taken }
         } else {
             let gone_after = |units: u64| live[units as usize - 1] + self.window - at;
-            let fits = cost > self.limit || count + cost <= self.limit;
+            let fits = cost == 0 || cost > self.limit || count + cost <= self.limit;
             LogOut::Found {
                 live: count,
                 wait: if fits { 0 } else { gone_after(count + cost - self.limit) },

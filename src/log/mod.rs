@@ -305,7 +305,8 @@ fn found(ring: &Ring, view: &View, at_ns: u64, expired: Mark, ask: &Ask) -> Answ
         _ if ring.units(newest) > 0 => (view.newest_ns + window_ns).saturating_sub(at_ns),
         _ => gone_after_ns(live),
     };
-    let fits = ask.cost > limit || live + ask.cost <= limit;
+    // Nothing always fits, even beside a debt.
+    let fits = ask.cost == 0 || ask.cost > limit || live + ask.cost <= limit;
     Answer::Found {
         live,
         wait_ns: if fits { 0 } else { gone_after_ns(live + ask.cost - limit) },
