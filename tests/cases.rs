@@ -1,7 +1,4 @@
 //! `cases.md`, row by row: what other limiters got wrong.
-//!
-//! The rows of the exact log come with it: "log 5/s, 20 calls/s for 10 s"; "log 2/min, hits at 0 and 10, asked at 20"; the log's
-//! half of "fixed 1/min, 59.995 and 60.005".
 
 mod oracle;
 

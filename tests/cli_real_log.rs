@@ -12,22 +12,24 @@ use serde_json::Value;
 /// Limit, algorithm, further arguments; allowed, denied, keys denied, and the key denied most with its denials.
 type Row = (&'static str, &'static str, &'static [&'static str], [u64; 3], (&'static str, u64));
 
-const REAL: [Row; 7] = [
+const REAL: [Row; 8] = [
     ("10/min", "token_bucket", &[], [8987, 1013, 54], ("10.67.37.52", 221)),
     ("10/min", "gcra", &[], [8987, 1013, 54], ("10.67.37.52", 221)),
     ("10/min", "leaky_bucket", &[], [8987, 1013, 54], ("10.67.37.52", 221)),
     ("10/min", "fixed_window", &[], [8271, 1729, 79], ("10.67.37.52", 284)),
     ("3/10s", "sliding_window_counter", &[], [8164, 1836, 227], ("10.67.37.52", 263)),
+    ("10/min", "sliding_window_log", &[], [8271, 1729, 79], ("10.67.37.52", 284)),
     ("10/min burst 3", "gcra", &[], [8337, 1663, 118], ("10.67.37.52", 270)),
     ("1000000/min burst 2000000", "gcra", &["--cost", "bytes"], [9817, 183, 64], ("10.67.37.52", 45)),
 ];
 
-const EXAMPLE: [Row; 7] = [
+const EXAMPLE: [Row; 8] = [
     ("20/min", "token_bucket", &[], [685, 15, 1], ("10.0.0.1", 15)),
     ("20/min", "gcra", &[], [685, 15, 1], ("10.0.0.1", 15)),
     ("20/min", "leaky_bucket", &[], [685, 15, 1], ("10.0.0.1", 15)),
     ("20/min", "fixed_window", &[], [654, 46, 3], ("10.0.0.1", 35)),
     ("20/min", "sliding_window_counter", &[], [634, 66, 4], ("10.0.0.1", 46)),
+    ("20/min", "sliding_window_log", &[], [641, 59, 4], ("10.0.0.1", 44)),
     ("20/min burst 5", "gcra", &[], [639, 61, 6], ("10.0.0.1", 38)),
     ("1000000/min burst 500000", "gcra", &["--cost", "bytes"], [685, 15, 2], ("10.0.0.1", 13)),
 ];

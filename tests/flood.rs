@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tollgate::{Limiter, ManualClock, Overflow, Quota, Verdict};
 
-use oracle::{ALL, on_manual_clock};
+use oracle::{TABLE_ALGORITHMS, on_manual_clock};
 
 const S: u64 = 1_000_000_000;
 const DRAINED: u64 = u64::MAX;
@@ -24,7 +24,7 @@ fn flood<H: std::hash::BuildHasher>(
 fn a_drained_key_stays_drained_under_every_policy() {
     const FLOOD: u64 = 8_000;
     for policy in [Overflow::Share, Overflow::Deny, Overflow::Allow] {
-        for algorithm in ALL {
+        for algorithm in TABLE_ALGORITHMS {
             let limiter = on_manual_clock::<u64>(algorithm, Quota::per_minute(5))
                 .capacity(200)
                 .overflow(policy)
@@ -86,7 +86,7 @@ fn full_limiter(
 #[test]
 fn a_key_without_a_place_gets_one_when_others_are_idle() {
     for policy in [Overflow::Share, Overflow::Deny] {
-        for algorithm in ALL {
+        for algorithm in TABLE_ALGORITHMS {
             let (limiter, key) = full_limiter(algorithm, policy);
             let before = limiter.overflowed();
             assert!(limiter.check_at(&key, 4 * S).is_allowed(), "{algorithm} {policy:?}");
@@ -99,7 +99,7 @@ fn a_key_without_a_place_gets_one_when_others_are_idle() {
 /// Nobody knows when a key will be idle, but a wait is never none, and what can never fit is never waited for.
 #[test]
 fn a_refusal_for_want_of_room_names_a_wait() {
-    for algorithm in ALL {
+    for algorithm in TABLE_ALGORITHMS {
         let (limiter, key) = full_limiter(algorithm, Overflow::Deny);
         let denied = limiter.check_at(&key, S);
         assert_eq!((denied.verdict(), denied.remaining()), (Verdict::Denied, 0), "{algorithm}");

@@ -10,6 +10,10 @@ mod building;
 mod forgetting;
 #[path = "properties/giving_back.rs"]
 mod giving_back;
+#[path = "properties/logs.rs"]
+mod logs;
+#[path = "properties/long_logs.rs"]
+mod long_logs;
 #[path = "properties/plans.rs"]
 mod plans;
 #[path = "properties/rates.rs"]
@@ -45,9 +49,17 @@ impl Rate {
         if let Err(BuildError::LimitTooLarge { max, .. }) = build(algorithm, plain) {
             self.limit = max;
         }
+        if algorithm == "sliding_window_log" {
+            self.limit = self.limit.min(most_logged(self.period_ns));
+        }
         self.burst = self.limit;
         (self.limit > 0).then(|| per(self.limit, self.period_ns))
     }
+}
+
+/// A limit of a log that tests have the memory for: the longer its windows, the fewer units are in a word.
+fn most_logged(period_ns: u64) -> u64 {
+    ((1_u128 << 70) / u128::from(period_ns)).min(1_000_000) as u64
 }
 
 fn build(algorithm: &str, quota: Quota) -> Result<DirectLimiter<ManualClock>, BuildError> {

@@ -130,7 +130,7 @@ fn a_dropped_wait_takes_nothing() {
 
 #[test]
 fn without_a_key() {
-    for algorithm in ["gcra", "fixed_window", "sliding_window_counter"] {
+    for algorithm in ["gcra", "fixed_window", "sliding_window_counter", "sliding_window_log"] {
         let clock = ManualClock::new(0);
         let limiter =
             DirectLimiter::builder(Quota::per_second(4)).algorithm(algorithm).clock(clock).build().unwrap();

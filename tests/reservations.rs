@@ -3,7 +3,8 @@
 use tollgate::{DirectLimiter, Limiter, ManualClock, Quota, Reservation, store::Single};
 
 const S: u64 = 1_000_000_000;
-const ALL: [&str; 5] = ["token_bucket", "gcra", "leaky_bucket", "fixed_window", "sliding_window_counter"];
+const ALL: [&str; 6] =
+    ["token_bucket", "gcra", "leaky_bucket", "fixed_window", "sliding_window_counter", "sliding_window_log"];
 
 fn direct(algorithm: &str, quota: &str) -> DirectLimiter<ManualClock> {
     let quota: Quota = quota.parse().unwrap();

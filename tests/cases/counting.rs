@@ -63,7 +63,7 @@ fn a_call_each_600_ms_passes_every_second_time() {
 
 #[test]
 fn a_call_each_1900_ns_for_4_s() {
-    for algorithm in [ONE_OF_ARRIVAL, "fixed_window"] {
+    for algorithm in [ONE_OF_ARRIVAL, "fixed_window", "sliding_window_log"] {
         let limiter = direct(algorithm, "1/s");
         let times_ns = (0..).map(|i| i * 1_900).take_while(|&now_ns| now_ns < 4 * S);
         assert_eq!(allowed(&limiter, times_ns), 4, "{algorithm}");
@@ -72,7 +72,7 @@ fn a_call_each_1900_ns_for_4_s() {
 
 #[test]
 fn a_call_each_119_us_for_240_s() {
-    for algorithm in [ONE_OF_ARRIVAL, "fixed_window"] {
+    for algorithm in [ONE_OF_ARRIVAL, "fixed_window", "sliding_window_log"] {
         let limiter = direct(algorithm, "1/min");
         let times_ns = (0..).map(|i| i * 119 * US).take_while(|&now_ns| now_ns < 240 * S);
         assert_eq!(allowed(&limiter, times_ns), 4, "{algorithm}");
@@ -121,8 +121,13 @@ fn six_of_five_never_fits_and_says_five() {
 
 #[test]
 fn two_threads_within_the_cap_are_never_refused() {
-    for algorithm in [ONE_OF_ARRIVAL, "fixed_window"] {
-        let limiter = direct(algorithm, "1000000000/s");
+    // A log counts up to 2^24.
+    for (algorithm, quota) in [
+        (ONE_OF_ARRIVAL, "1000000000/s"),
+        ("fixed_window", "1000000000/s"),
+        ("sliding_window_log", "16777216/s"),
+    ] {
+        let limiter = direct(algorithm, quota);
         let taken = || allowed(&limiter, (0..1_000_000).map(|i| S + i % 1_000));
         let (here, there) = std::thread::scope(|scope| {
             let other = scope.spawn(taken);
@@ -135,7 +140,7 @@ fn two_threads_within_the_cap_are_never_refused() {
 #[test]
 fn four_one_and_a_minute_later_one() {
     // A sliding window counter still weighs the minute before.
-    for algorithm in ["token_bucket", "gcra", "leaky_bucket", "fixed_window"] {
+    for algorithm in ["token_bucket", "gcra", "leaky_bucket", "fixed_window", "sliding_window_log"] {
         let limiter = direct(algorithm, "5/min");
         assert_eq!(limiter.check_n_at(1, 7 * S).remaining(), 4, "{algorithm}");
         assert_eq!(limiter.check_n_at(4, 7 * S).remaining(), 0, "{algorithm}");
@@ -152,4 +157,21 @@ fn a_fixed_window_forgets_at_its_boundary() {
     let limiter = direct("fixed_window", "1/min");
     assert!(limiter.check_at(59_995 * MS).is_allowed());
     assert!(limiter.check_at(60_005 * MS).is_allowed());
+}
+
+#[test]
+fn a_log_has_no_boundary() {
+    let limiter = direct("sliding_window_log", "1/min");
+    assert!(limiter.check_at(59_995 * MS).is_allowed());
+    let second = limiter.check_at(60_005 * MS);
+    assert!(second.is_denied());
+    assert_eq!(second.retry_after().as_millis(), 59_990);
+}
+
+#[test]
+fn a_log_admits_its_limit_in_every_window() {
+    let limiter = direct("sliding_window_log", "5/s");
+    assert_eq!(allowed(&limiter, (0..200).map(|call| call * 50 * MS)), 50);
+    // Refusals are not counted: those that asked all the time have not waited longer.
+    assert!(limiter.check_at(10 * S).is_allowed());
 }

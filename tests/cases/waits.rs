@@ -12,9 +12,22 @@ fn one_a_second_asked_after_200_ms() {
         assert!(limiter.check_at(0).is_allowed());
         assert_eq!(limiter.check_at(200 * MS).retry_after(), Duration::from_millis(800), "{algorithm}");
     }
-    let limiter = direct("fixed_window", "1/s");
+    for algorithm in ["fixed_window", "sliding_window_log"] {
+        let limiter = direct(algorithm, "1/s");
+        assert!(limiter.check_at(0).is_allowed());
+        assert_eq!(limiter.check_at(200 * MS).retry_after(), Duration::from_millis(800), "{algorithm}");
+    }
+}
+
+#[test]
+fn a_log_waits_for_its_oldest_unit() {
+    let limiter = direct("sliding_window_log", "2/min");
     assert!(limiter.check_at(0).is_allowed());
-    assert_eq!(limiter.check_at(200 * MS).retry_after(), Duration::from_millis(800));
+    assert!(limiter.check_at(10 * S).is_allowed());
+    let denied = limiter.check_at(20 * S);
+    assert_eq!(denied.retry_after(), Duration::from_secs(40));
+    assert_eq!(denied.reset_after(), Duration::from_secs(50));
+    assert_eq!(limiter.check_n_at(2, 20 * S).retry_after(), Duration::from_secs(50));
 }
 
 #[test]

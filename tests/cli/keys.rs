@@ -95,7 +95,15 @@ fn bytes_are_a_cost() {
     assert_eq!(count(&["60", "41", "40"]), (2, 1));
     assert_eq!(count(&["100", "0", "-", "1"]), (3, 1), "nothing is always allowed, and charges nothing");
     // Nothing is asked for, so nothing is denied, whatever the algorithm and however late the clock.
-    for algorithm in ["token_bucket", "gcra", "leaky_bucket", "fixed_window", "sliding_window_counter"] {
+    let algorithms = [
+        "token_bucket",
+        "gcra",
+        "leaky_bucket",
+        "fixed_window",
+        "sliding_window_counter",
+        "sliding_window_log",
+    ];
+    for algorithm in algorithms {
         let args = ["-l", "100/min", "--cost", "bytes", "--as-written", "-a", algorithm];
         let log = "1000,a,100\n1000,a,0\n0,a,0\n1000,a,1\n";
         assert_eq!(counts(&replay(&args, log)), (3, 1), "{algorithm}");

@@ -8,6 +8,7 @@ pub(crate) fn worst_case(algorithm: &str, limit: u64, burst: u64) -> u128 {
     match algorithm {
         "fixed_window" => 2 * limit,
         "sliding_window_counter" => 2 * limit - 1,
+        "sliding_window_log" => limit,
         _ => limit + burst - 1,
     }
 }

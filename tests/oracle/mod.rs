@@ -8,13 +8,17 @@ mod bounds;
 mod bucket;
 mod counter;
 mod fixed;
+mod log;
 mod trace;
 
 pub(crate) use bounds::{Admitted, AdmittedBetween, worst_case};
 pub(crate) use bucket::{Bucket, Readings, Stamp};
 pub(crate) use counter::Counter;
 pub(crate) use fixed::Fixed;
-pub(crate) use trace::{ALL, ARRIVAL, Dice, NS_PER_S, WINDOWS, direct, on_manual_clock, per};
+pub(crate) use log::Log;
+pub(crate) use trace::{
+    ALL, ARRIVAL, Dice, NS_PER_S, TABLE_ALGORITHMS, WINDOWS, direct, in_a_table, on_manual_clock, per,
+};
 
 use tollgate::{Decision, MAX_NOW_NS, Verdict};
 
@@ -81,6 +85,7 @@ pub(crate) fn model(algorithm: &str, limit: u64, period_ns: u64, burst: u64) -> 
     match algorithm {
         "fixed_window" => Box::new(Fixed::new(limit, period_ns, 0)),
         "sliding_window_counter" => Box::new(Counter::new(limit, period_ns, 0)),
+        "sliding_window_log" => Box::new(Log::new(limit, period_ns)),
         _ => Box::new(Bucket::new(limit, period_ns, burst)),
     }
 }

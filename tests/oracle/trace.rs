@@ -2,12 +2,19 @@
 
 use std::time::Duration;
 
-use tollgate::{DirectLimiter, LimiterBuilder, ManualClock, Quota};
+use tollgate::{DirectLimiter, Limiter, LimiterBuilder, ManualClock, Overflow, Quota, Table};
+
+/// A fixed hash: a test that fails, fails again.
+type Hasher = std::hash::BuildHasherDefault<std::hash::DefaultHasher>;
+pub(crate) type InATable = Limiter<u64, ManualClock, Table<Hasher>>;
 
 pub(crate) const ARRIVAL: [&str; 3] = ["token_bucket", "gcra", "leaky_bucket"];
-pub(crate) const WINDOWS: [&str; 2] = ["fixed_window", "sliding_window_counter"];
-pub(crate) const ALL: [&str; 5] =
+pub(crate) const WINDOWS: [&str; 3] = ["fixed_window", "sliding_window_counter", "sliding_window_log"];
+/// Those of which a key is one word.
+pub(crate) const TABLE_ALGORITHMS: [&str; 5] =
     ["token_bucket", "gcra", "leaky_bucket", "fixed_window", "sliding_window_counter"];
+pub(crate) const ALL: [&str; 6] =
+    ["token_bucket", "gcra", "leaky_bucket", "fixed_window", "sliding_window_counter", "sliding_window_log"];
 
 /// A limiter without keys, on a manual clock at 0.
 pub(crate) fn direct(algorithm: &str, quota: Quota) -> DirectLimiter<ManualClock> {
@@ -18,12 +25,14 @@ pub(crate) fn direct(algorithm: &str, quota: Quota) -> DirectLimiter<ManualClock
 pub(crate) fn on_manual_clock<K: ?Sized>(
     algorithm: &str,
     quota: Quota,
-) -> LimiterBuilder<K, ManualClock, std::hash::BuildHasherDefault<std::hash::DefaultHasher>> {
-    // A fixed hash: a test that fails, fails again.
-    tollgate::Limiter::builder(quota)
-        .algorithm(algorithm)
-        .clock(ManualClock::new(0))
-        .hasher(std::hash::BuildHasherDefault::default())
+) -> LimiterBuilder<K, ManualClock, Hasher> {
+    Limiter::builder(quota).algorithm(algorithm).clock(ManualClock::new(0)).hasher(Hasher::default())
+}
+
+/// A table with room for so many keys and no more, for those algorithms that it can keep.
+pub(crate) fn in_a_table(algorithm: &str, quota: Quota, keys: usize) -> Option<InATable> {
+    let builder = on_manual_clock(algorithm, quota).capacity(keys).overflow(Overflow::Deny);
+    TABLE_ALGORITHMS.contains(&algorithm).then(|| builder.build().unwrap())
 }
 
 /// Seeded numbers (splitmix64): the same in every run.

@@ -1,5 +1,6 @@
 //! Contract 1: the worst case of each algorithm is reached by an adversary, and never passed.
 
+use proptest::collection::vec;
 use proptest::prelude::*;
 use tollgate::DirectLimiter;
 
@@ -72,10 +73,30 @@ fn a_counter_is_fooled_by_a_late_burst() {
     }
 }
 
+/// Units as soon as there is one, and all that there is, now and then: the limit in the worst window, and no more.
+#[test]
+fn a_log_is_filled_in_every_window() {
+    for (limit, period_ns) in [(10, NS_PER_S), (1, 60 * NS_PER_S), (3, 7), (700, 1_001)] {
+        for start_ns in [0, 1_234_567_890_123] {
+            let limiter = direct("sliding_window_log", per(limit, period_ns));
+            let mut admitted = Admitted::default();
+            for part in 0..12 {
+                let from_ns = start_ns + part * period_ns / 3;
+                // What is left of the third before, and then this one's as it comes.
+                let all = limiter.peek_at(from_ns).remaining() / 2;
+                admitted.push(from_ns, limiter.check_n_at(all, from_ns).taken());
+                take_all(&limiter, from_ns + period_ns / 9, from_ns + period_ns / 3, &mut admitted);
+            }
+            let worst = worst_case("sliding_window_log", limit, limit);
+            assert_eq!(admitted.most_in(period_ns), worst, "{limit} per {period_ns}");
+        }
+    }
+}
+
 /// A limit of one in a window of one period: the two neighbours are a nanosecond apart.
 #[test]
 fn an_offset_moves_the_boundary() {
-    for algorithm in super::oracle::WINDOWS {
+    for algorithm in ["fixed_window", "sliding_window_counter"] {
         let limiter = DirectLimiter::builder(per(4, NS_PER_S))
             .algorithm(algorithm)
             .window_offset(std::time::Duration::from_millis(300))
@@ -88,7 +109,38 @@ fn an_offset_moves_the_boundary() {
     }
 }
 
+/// How a clock moves that wants more than there is: around the ends of a window, forward and back.
+fn around(period_ns: i64) -> impl Strategy<Value = i64> {
+    let ends = [0, 1, period_ns / 2, period_ns - 1, period_ns, period_ns + 1];
+    prop_oneof![prop::sample::select(ends.to_vec()), -2 * period_ns..period_ns]
+}
+
 proptest! {
+    /// A log takes all that it says is left, at any time that anybody claims, and counts it no earlier than what it took
+    /// before: never more than the limit in any window.
+    #[test]
+    fn no_clock_gets_more_out_of_a_log(
+        limit in 1..40_u64,
+        script in vec((around(1_000), 1..40_u64), 1..200),
+    ) {
+        let period_ns = 1_000;
+        let limiter = direct("sliding_window_log", per(limit, period_ns));
+        let (mut admitted, mut newest_ns, mut now_ns) = (Admitted::default(), 0, 5_000_i64);
+        for (step_ns, cost) in script {
+            now_ns = (now_ns + step_ns).max(0);
+            for cost in [Some(cost), None] {
+                let left = limiter.peek_at(now_ns as u64).remaining();
+                let taken = limiter.check_n_at(cost.unwrap_or(left), now_ns as u64).taken();
+                if taken > 0 {
+                    newest_ns = newest_ns.max(now_ns as u64);
+                    admitted.push(newest_ns, taken);
+                }
+            }
+        }
+        // All was taken at one time, at least.
+        prop_assert_eq!(admitted.most_in(period_ns), worst_case("sliding_window_log", limit, limit));
+    }
+
     /// All at once, and then a whole limit more a nanosecond before the first units stop counting: refused on any scale,
     /// for any phase of its ticks.
     #[test]

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use tollgate::{BuildError, DirectLimiter, Limiter, Quota, Verdict};
 
 use super::oracle::{
-    ALL, ARRIVAL, Answer, Counter, Fixed, Model, NS_PER_S, WINDOWS, direct, on_manual_clock, per,
+    ALL, ARRIVAL, Answer, Counter, Fixed, Log, Model, NS_PER_S, WINDOWS, direct, on_manual_clock, per,
 };
 use super::{MAX_PERIOD_NS, any_rate, build, magnitude};
 
@@ -135,6 +135,8 @@ proptest! {
         share_counts("fixed_window", period_ns, limits, fixed, Fixed::charge, &script)?;
         let counter = limits.map(|limit| Counter::new(limit, period_ns, 0));
         share_counts("sliding_window_counter", period_ns, limits, counter, Counter::charge, &script)?;
+        let log = limits.map(|limit| Log::new(limit, period_ns));
+        share_counts("sliding_window_log", period_ns, limits, log, Log::take, &script)?;
     }
 
     /// A plan that is accepted is kept: never early, at most 0.1 % late, and never above its bound.

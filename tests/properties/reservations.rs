@@ -5,9 +5,11 @@ use std::time::Duration;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tollgate::store::{Lookup, Single, Store};
-use tollgate::{Limiter, ManualClock, Overflow, Reservation, Verdict};
+use tollgate::{Limiter, ManualClock, Quota, Reservation, Verdict};
 
-use super::oracle::{ALL, ARRIVAL, Answer, Bucket, Counter, Fixed, Model, direct, on_manual_clock, per};
+use super::oracle::{
+    ALL, ARRIVAL, Answer, Bucket, Counter, Fixed, Log, Model, direct, in_a_table, on_manual_clock, per,
+};
 use super::{Rate, build, exact_rate};
 
 #[derive(Clone, Copy, Debug)]
@@ -86,6 +88,21 @@ macro_rules! window_book {
 window_book!(Fixed);
 window_book!(Counter);
 
+/// The stamp is the time at which the units count.
+impl Book for Log {
+    type Stamp = u64;
+    fn reserve(&mut self, units: u64, now_ns: u64) -> Result<(u128, u64), Answer> {
+        let answer = self.check(units, now_ns);
+        if answer.verdict == Verdict::Allowed { Ok((0, self.read(now_ns))) } else { Err(answer) }
+    }
+    fn give_back(&mut self, units: u64, stamp: u64, now_ns: u64) {
+        let _ = self.give_back(units, Some(stamp), now_ns);
+    }
+    fn charge(&mut self, units: u64, now_ns: u64) {
+        self.charge(units, now_ns);
+    }
+}
+
 /// Runs a script on a limiter by key and on a book, and compares after every step. Reservations do not overlap here, nor
 /// are units refunded while one is held: then less may be given back than the book does, see `overlapping`.
 fn same<S>(
@@ -161,6 +178,20 @@ where
     Ok(())
 }
 
+/// On a map, and on a table if it can be.
+fn same_everywhere(
+    algorithm: &str,
+    quota: Quota,
+    book: impl Book + Clone,
+    rate: Rate,
+    script: &[(u64, Op)],
+) -> Result<(), TestCaseError> {
+    if let Some(table) = in_a_table(algorithm, quota, 3) {
+        same(&table, book.clone(), rate, script)?;
+    }
+    same(&on_manual_clock(algorithm, quota).build_map().unwrap(), book, rate, script)
+}
+
 proptest! {
     #[test]
     fn reservations_are_the_models(
@@ -177,24 +208,14 @@ proptest! {
                 }
             }
             let Some(quota) = rate.quota(algorithm) else { continue };
-            let table = on_manual_clock(algorithm, quota).capacity(3).overflow(Overflow::Deny).build().unwrap();
-            let map = on_manual_clock(algorithm, quota).build_map().unwrap();
+            let Rate { limit, period_ns, burst } = rate;
             match algorithm {
-                "fixed_window" => {
-                    let book = Fixed::new(rate.limit, rate.period_ns, 0);
-                    same(&table, book.clone(), rate, &script)?;
-                    same(&map, book, rate, &script)?;
-                }
+                "fixed_window" => same_everywhere(algorithm, quota, Fixed::new(limit, period_ns, 0), rate, &script)?,
                 "sliding_window_counter" => {
-                    let book = Counter::new(rate.limit, rate.period_ns, 0);
-                    same(&table, book.clone(), rate, &script)?;
-                    same(&map, book, rate, &script)?;
+                    same_everywhere(algorithm, quota, Counter::new(limit, period_ns, 0), rate, &script)?;
                 }
-                _ => {
-                    let book = Bucket::new(rate.limit, rate.period_ns, rate.burst);
-                    same(&table, book.clone(), rate, &script)?;
-                    same(&map, book, rate, &script)?;
-                }
+                "sliding_window_log" => same_everywhere(algorithm, quota, Log::new(limit, period_ns), rate, &script)?,
+                _ => same_everywhere(algorithm, quota, Bucket::new(limit, period_ns, burst), rate, &script)?,
             }
         }
     }

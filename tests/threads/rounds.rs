@@ -7,10 +7,10 @@
 use std::sync::Barrier;
 
 use tollgate::store::{Lookup, Store};
-use tollgate::{Limiter, ManualClock, Overflow, Quota};
+use tollgate::{Limiter, ManualClock, Quota};
 
 use super::on_threads;
-use super::oracle::{ALL, Dice, on_manual_clock};
+use super::oracle::{ALL, Dice, TABLE_ALGORITHMS, in_a_table, on_manual_clock};
 
 const S: u64 = 1_000_000_000;
 const BURST: u64 = 5;
@@ -73,12 +73,8 @@ fn keys_that_come_and_go_admit_exactly_their_burst() {
     for (threads, key_count, capacity, rounds) in
         [(2, 9, 9, 1_500), (4, 7, 9, 800), (8, 3, 9, 500), (16, 6, 17, 200)]
     {
-        for algorithm in ALL {
-            let limiter = on_manual_clock::<u64>(algorithm, Quota::per_second(BURST))
-                .capacity(capacity)
-                .overflow(Overflow::Deny)
-                .build()
-                .unwrap();
+        for algorithm in TABLE_ALGORITHMS {
+            let limiter = in_a_table(algorithm, Quota::per_second(BURST), capacity).unwrap();
             run(&limiter, algorithm, threads, key_count, rounds);
             assert_eq!(limiter.overflowed(), 0, "{algorithm}: a slot was missing");
         }
@@ -97,7 +93,7 @@ fn keys_of_a_map_admit_exactly_their_burst() {
 #[test]
 fn no_key_gets_more_than_its_burst_when_it_shares() {
     const KEYS: u64 = 30;
-    for algorithm in ALL {
+    for algorithm in TABLE_ALGORITHMS {
         let limiter =
             on_manual_clock::<u64>(algorithm, Quota::per_second(BURST)).capacity(9).build().unwrap();
         for round in 0..100_u64 {

@@ -1,10 +1,10 @@
 //! One key and few keys: the total is exact.
 
 use tollgate::store::{Lookup, Store};
-use tollgate::{Limiter, ManualClock, Overflow, Quota};
+use tollgate::{Limiter, ManualClock, Quota};
 
 use super::on_threads;
-use super::oracle::{ALL, ARRIVAL, Admitted, Dice, direct, on_manual_clock, per, worst_case};
+use super::oracle::{ALL, ARRIVAL, Admitted, Dice, direct, in_a_table, on_manual_clock, per, worst_case};
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
@@ -38,10 +38,10 @@ fn few_keys_admit_what_one_thread_would() {
     for threads in [2, 3, 4, 8, 16] {
         for algorithm in ALL {
             let quota = Quota::per_second(1_000);
-            let table =
-                on_manual_clock(algorithm, quota).capacity(32).overflow(Overflow::Deny).build().unwrap();
-            few_keys_at_one_time(&table, threads, 1_000, algorithm);
-            assert_eq!(table.overflowed(), 0);
+            if let Some(table) = in_a_table(algorithm, quota, 32) {
+                few_keys_at_one_time(&table, threads, 1_000, algorithm);
+                assert_eq!(table.overflowed(), 0);
+            }
             let map = on_manual_clock(algorithm, quota).build_map().unwrap();
             few_keys_at_one_time(&map, threads, 1_000, algorithm);
         }
