@@ -136,7 +136,7 @@ impl Log {
         let cost = ask.takes(live);
         if cost == 0 {
             let answer = found(ring, &view, at_ns, expired, ask);
-            return self.is_still(guard, ring, &view).then_some(answer);
+            return ring.is_still(&view).then_some(answer);
         }
         let is_done = if view.is_ended {
             let next = rebuild::copy(ring, &view, expired, Some((at_ns, cost)));
@@ -184,7 +184,7 @@ impl Log {
                 None => ring.newest(&view, expired, newest_ns.unwrap_or(view.newest_ns)),
             };
             let Some((index, entry)) = target else {
-                if self.is_still(guard, ring, &view) {
+                if ring.is_still(&view) {
                     return;
                 }
                 continue;
@@ -216,7 +216,7 @@ impl Log {
             let Some(view) = ring.view() else { continue };
             let expired = ring.expired(&view, now_ns.max(view.newest_ns), span.window_ns);
             if view.head.since(expired) == 0 {
-                if self.is_still(guard, ring, &view) {
+                if ring.is_still(&view) {
                     return;
                 }
             } else if view.is_ended {
@@ -237,7 +237,7 @@ impl Log {
             let Found::Value(ring) = self.ring.get(guard) else { return true };
             let Some(view) = ring.view() else { continue };
             let is_idle = is_idle(ring, &view, span, now_ns);
-            if self.is_still(guard, ring, &view) {
+            if ring.is_still(&view) {
                 return is_idle;
             }
         }
@@ -261,7 +261,7 @@ impl Log {
             };
             let Some(view) = ring.view() else { continue };
             if !is_idle(ring, &view, span, now_ns) {
-                if self.is_still(guard, ring, &view) {
+                if ring.is_still(&view) {
                     return false;
                 }
             } else if view.is_ended {
@@ -272,16 +272,6 @@ impl Log {
             } else {
                 ring.end(&view);
             }
-        }
-    }
-
-    /// What was read since `view` is one state of this log.
-    #[inline]
-    fn is_still(&self, guard: &impl Guard, ring: &Ring, view: &View) -> bool {
-        if view.is_ended {
-            matches!(self.ring.get(guard), Found::Value(now) if core::ptr::eq(now, ring))
-        } else {
-            ring.is_still(view)
         }
     }
 }

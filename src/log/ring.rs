@@ -116,8 +116,8 @@ impl Ring {
 
     #[inline]
     pub(super) fn load(&self, index: u32) -> u64 {
-        // Acquire: pairs with the exchange that wrote it, in `append` or a helper: an entry comes with all that its thread
-        // saw when it was decided.
+        // Acquire: pairs with the AcqRel of the exchange that wrote it, in `append`, `help` or `settle`: who reads what a
+        // change has done finds the free slot taken by it when he looks there again.
         self.slot(index).load(Ordering::Acquire)
     }
 
@@ -175,8 +175,8 @@ impl Ring {
         Some(View { tail, head, free, newest_ns, is_ended })
     }
 
-    /// Nothing was announced since the reading: all that was read since is of one state. (A ring that has ended does not
-    /// change; it must only still be the log's.)
+    /// Nothing was announced since the reading: all that was read since is of one state. A ring that has ended does not change
+    /// any more, and was the log's when it ended, or when it was found.
     #[inline]
     pub(super) fn is_still(&self, view: &View) -> bool {
         self.load(view.head.index) == view.free
@@ -256,10 +256,11 @@ impl Ring {
     /// Replaces the free slot's word, if it is still there: the one instant at which anything happens to a ring.
     #[inline]
     fn append(&self, view: &View, word: u64) -> bool {
-        // AcqRel: Release pairs with the Acquire in `load`; Acquire continues what earlier entries released.
-        // Acquire on failure: not needed by anybody, and the weakest that costs the same.
+        // AcqRel: pairs with the Acquire in `load`. Nobody needs it to: whoever goes by this word has come here by `ctl`, and
+        // moves `ctl` on before anything else. It costs nothing here.
+        // Relaxed on failure: the caller looks again.
         let slot = self.slot(view.head.index);
-        slot.compare_exchange(view.free, word, Ordering::AcqRel, Ordering::Acquire).is_ok()
+        slot.compare_exchange(view.free, word, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
     /// Takes units that fit, at a time no earlier than the newest. `expired`: the first entry that still counts then.
@@ -381,11 +382,8 @@ impl Ring {
 
     /// Turns a give-back that is done into an entry of no units, at the time of the one before.
     fn settle(&self, index: u32, word: u64) {
+        // Nothing is appended before it is settled: while the word is here, the entry before is still the one before.
         let before = self.load(index - 1);
-        if word::kind(before) != Kind::Entry {
-            // A lap later: it was settled long ago.
-            return;
-        }
         let entry = self.layout.entry(self.layout.offset_ns(before), 0, self.lap(index));
         // AcqRel: Release pairs with the Acquire in `load`. Relaxed on failure: another thread has settled it.
         _ = self.slot(index).compare_exchange(word, entry, Ordering::AcqRel, Ordering::Relaxed);

@@ -53,6 +53,15 @@ fn log_a_stale_now() {
         .run();
 }
 
+/// Who sees that an entry was passed sees the entry by whose time it was passed.
+#[test]
+fn log_a_stale_look() {
+    scenario("log_a_stale_look", 2, 10, 2, &[(1, 1), (2, 1)])
+        .thread(&[take(11, 1)])
+        .thread(&[look(5, 1)])
+        .run();
+}
+
 /// By however much.
 #[test]
 fn log_a_far_now() {

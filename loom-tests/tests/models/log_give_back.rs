@@ -1,6 +1,11 @@
 //! The log: units are given back once, and only those.
 
+use loom_tests::Bounds;
 use loom_tests::log::{Op, look, newest, refund, reset, scenario, take};
+
+/// A give-back has many steps, each of which loads.
+const TWO: Bounds = Bounds { counted: Some(0), free: Some(1), strong: Some(3) };
+const THREE: Bounds = Bounds { counted: Some(0), free: Some(0), strong: Some(2) };
 
 const fn give_back(now: u64, units: u64) -> Op {
     Op::GiveBack { now, units }
@@ -11,6 +16,7 @@ fn log_a_refund_and_a_check() {
     scenario("log_a_refund_and_a_check", 2, 10, 2, &[(1, 1)])
         .thread(&[take(5, 1), give_back(5, 1)])
         .thread(&[take(6, 1), look(11, 0)])
+        .bounds(TWO)
         .run();
 }
 
@@ -20,6 +26,7 @@ fn log_a_refund_and_expiry() {
     scenario("log_a_refund_and_expiry", 2, 10, 2, &[(1, 2)])
         .thread(&[refund(2, 1, 1)])
         .thread(&[take(11, 1), take(11, 1), look(12, 0)])
+        .bounds(TWO)
         .run();
 }
 
@@ -29,6 +36,7 @@ fn log_a_refund_of_what_is_passed() {
     scenario("log_a_refund_of_what_is_passed", 4, 10, 3, &[(1, 2), (5, 1)])
         .thread(&[refund(2, 1, 1)])
         .thread(&[take(11, 1), look(12, 4)])
+        .bounds(TWO)
         .run();
 }
 
@@ -37,6 +45,7 @@ fn log_two_refunds() {
     scenario("log_two_refunds", 4, 10, 3, &[(1, 4)])
         .thread(&[refund(2, 1, 1), look(2, 0)])
         .thread(&[refund(2, 1, 2), take(3, 3)])
+        .bounds(TWO)
         .run();
 }
 
@@ -46,6 +55,7 @@ fn log_refunds_one_after_another() {
     scenario("log_refunds_one_after_another", 6, 10, 3, &[(1, 6)])
         .thread(&[refund(2, 1, 1), refund(2, 1, 1)])
         .thread(&[refund(2, 1, 1), look(2, 0)])
+        .bounds(TWO)
         .run();
 }
 
@@ -55,6 +65,7 @@ fn log_refunds_of_more_than_taken() {
     scenario("log_refunds_of_more_than_taken", 3, 10, 3, &[(1, 1), (2, 2)])
         .thread(&[refund(3, 2, 2)])
         .thread(&[refund(3, 2, 2), look(3, 0)])
+        .bounds(TWO)
         .run();
 }
 
@@ -64,6 +75,7 @@ fn log_the_newest_and_a_check() {
     scenario("log_the_newest_and_a_check", 4, 10, 3, &[(1, 1), (2, 1)])
         .thread(&[newest(3, 1)])
         .thread(&[take(3, 1), look(4, 0)])
+        .bounds(TWO)
         .run();
 }
 
@@ -73,6 +85,17 @@ fn log_a_refund_from_a_summed_block() {
     scenario("log_a_refund_from_a_summed_block", 4, 10, 3, &[(1, 2), (2, 1), (3, 0)])
         .thread(&[refund(4, 1, 1), look(4, 4)])
         .thread(&[take(4, 1), look(11, 4)])
+        .bounds(TWO)
+        .run();
+}
+
+/// Who reads a sum that was lowered sees that units are being given back.
+#[test]
+fn log_a_look_at_a_sum() {
+    scenario("log_a_look_at_a_sum", 4, 10, 3, &[(1, 1), (2, 1), (3, 2), (4, 0)])
+        .thread(&[refund(5, 3, 1)])
+        .thread(&[look(5, 4)])
+        .bounds(TWO)
         .run();
 }
 
@@ -82,6 +105,7 @@ fn log_a_refund_that_completes_a_block() {
     scenario("log_a_refund_that_completes_a_block", 4, 10, 3, &[(1, 1), (2, 2), (3, 1)])
         .thread(&[refund(4, 2, 1)])
         .thread(&[refund(4, 3, 1), look(4, 3), look(11, 4)])
+        .bounds(TWO)
         .run();
 }
 
@@ -99,6 +123,7 @@ fn log_a_reset_and_a_refund() {
     scenario("log_a_reset_and_a_refund", 3, 10, 2, &[(1, 2)])
         .thread(&[reset(3), take(3, 2)])
         .thread(&[refund(3, 1, 1), look(4, 0)])
+        .bounds(Bounds { counted: Some(1), free: Some(1), strong: Some(3) })
         .run();
 }
 
@@ -116,14 +141,16 @@ fn log_refunds_of_three() {
         .thread(&[refund(2, 1, 1)])
         .thread(&[refund(2, 1, 1)])
         .thread(&[refund(2, 1, 2), look(2, 0)])
+        .bounds(THREE)
         .run();
 }
 
 #[test]
 fn log_a_refund_among_three() {
     scenario("log_a_refund_among_three", 3, 10, 3, &[(1, 2)])
-        .thread(&[take(3, 1), give_back(3, 1)])
+        .thread(&[take(3, 1)])
         .thread(&[refund(2, 1, 1)])
         .thread(&[take(11, 2)])
+        .bounds(THREE)
         .run();
 }

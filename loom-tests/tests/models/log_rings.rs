@@ -1,7 +1,10 @@
 //! The log: rings grow, shrink, lap, die, and are dropped when nobody reads them.
 
 use loom_tests::Bounds;
-use loom_tests::log::{charge, die, look, refund, reset, scenario, take};
+use loom_tests::log::{Op, charge, die, look, refund, reset, scenario, take};
+
+/// Laps take many steps.
+const LAPS: Bounds = Bounds { counted: Some(0), free: Some(1), strong: Some(3) };
 
 #[test]
 fn log_growth() {
@@ -22,6 +25,7 @@ fn log_growth_and_a_refund() {
     scenario("log_growth_and_a_refund", 4, 10, 1, &[(1, 2)])
         .thread(&[take(2, 1)])
         .thread(&[refund(2, 1, 1), look(2, 0)])
+        .bounds(Bounds { counted: Some(1), free: Some(1), strong: Some(3) })
         .run();
 }
 
@@ -49,6 +53,7 @@ fn log_laps() {
     scenario("log_laps", 1, 2, 1, &[(1, 1)])
         .thread(&[take(3, 1)])
         .thread(&[take(3, 1), take(5, 1), take(7, 1), take(9, 1), take(11, 1)])
+        .bounds(LAPS)
         .run();
 }
 
@@ -57,6 +62,7 @@ fn log_laps_of_four() {
     scenario("log_laps_of_four", 1, 2, 2, &[(1, 1)])
         .thread(&[take(12, 1)])
         .thread(&[take(3, 1), take(4, 1), take(5, 1), take(6, 1), take(7, 1), take(8, 1), take(9, 1)])
+        .bounds(LAPS)
         .run();
 }
 
@@ -66,6 +72,7 @@ fn log_a_lap_behind() {
     scenario("log_a_lap_behind", 2, 3, 2, &[(1, 1)])
         .thread(&[take(8, 1)])
         .thread(&[take(3, 1), take(5, 1), take(6, 1), take(8, 1), take(9, 1)])
+        .bounds(LAPS)
         .run();
 }
 
@@ -75,6 +82,7 @@ fn log_a_look_among_laps() {
     scenario("log_a_look_among_laps", 2, 2, 2, &[(1, 2)])
         .thread(&[look(3, 2), take(4, 2)])
         .thread(&[take(3, 1), take(4, 1), take(5, 1), take(6, 2), take(8, 1), take(9, 1)])
+        .bounds(LAPS)
         .run();
 }
 
@@ -84,6 +92,7 @@ fn log_a_refund_among_laps() {
     scenario("log_a_refund_among_laps", 2, 2, 2, &[(1, 2)])
         .thread(&[refund(2, 1, 1)])
         .thread(&[take(3, 1), take(4, 1), take(5, 1), take(6, 2), take(8, 2)])
+        .bounds(LAPS)
         .run();
 }
 
@@ -110,6 +119,17 @@ fn log_a_log_in_use_lives() {
     scenario("log_a_log_in_use_lives", 2, 10, 2, &[(1, 1)])
         .thread(&[die(11), die(12)])
         .thread(&[take(13, 1), look(14, 0)])
+        .run();
+}
+
+/// Nor is it idle for a clock that is behind its newest entry, though that was given back: what that has passed still counts
+/// for the clock.
+#[test]
+fn log_a_log_that_is_ahead_lives() {
+    scenario("log_a_log_that_is_ahead_lives", 2, 10, 2, &[(3, 1)])
+        .thread(&[take(13, 1), Op::GiveBack { now: 13, units: 1 }])
+        .thread(&[die(12)])
+        .bounds(Bounds { counted: Some(1), free: Some(2), strong: Some(3) })
         .run();
 }
 

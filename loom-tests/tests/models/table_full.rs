@@ -91,6 +91,20 @@ fn room_appears_and_the_key_is_forgotten() {
         .run();
 }
 
+/// The key has charged the cell and finds its slot, but another key has charged the cell since: that charge stays.
+#[test]
+fn room_appears_and_the_cell_goes_on() {
+    room_appears("room_appears_and_cell_goes_on", 40)
+        .thread(&[check(K2, 56, 1), check(K1, 60, 10)])
+        // A charge that stays, or that the slot was started from before it was taken back, counts twice: strict.
+        .also(|outcome| {
+            let is_kept = outcome.outs[1] == [Out::Admit; 2] && outcome.debt >= 57;
+            is_kept && matches!(outcome.words_of(K1), [word] if *word >= 80)
+        })
+        .bounds(2, Some(2), Some(3))
+        .run();
+}
+
 #[test]
 fn two_threads_share_a_cell() {
     scenario("two_threads_share_a_cell", Tat { burst: 2 }, 1, 50, &[time(K8, LIVE), time(K9, LIVE)])

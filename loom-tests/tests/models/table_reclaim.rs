@@ -6,6 +6,7 @@ use tollgate::model::{Slot, Stop};
 
 const K1: u64 = 1;
 const K2: u64 = 2;
+const K3: u64 = 3;
 const K8: u64 = 8;
 const K9: u64 = 9;
 const NOW: u64 = 100;
@@ -41,6 +42,18 @@ fn a_stale_newcomer_starts_at_the_floor() {
         .thread(&[check(K1, 35, 1)])
         .thread(&[check(K2, NOW, 1)])
         .bounds(3, None, Some(5))
+        .run();
+}
+
+/// Two claims raise the floor at once: the higher one stays, for the key that was forgotten by it.
+#[test]
+fn the_higher_of_two_floors_stays() {
+    scenario("the_higher_of_two_floors", Tat { burst: 1 }, 1, 5, &[time(K1, 40), time(K9, 10)])
+        .thread(&[check(K2, 20, 1), check(K1, 35, 1)])
+        .thread(&[check(K3, NOW, 1)])
+        // The floor was raised for an insert that came later.
+        .also(|outcome| outcome.outs[0] == [Out::Admit, Out::Deny] && outcome.words_of(K2) == [101])
+        .bounds(2, Some(2), Some(3))
         .run();
 }
 
@@ -86,6 +99,17 @@ fn a_refund_does_not_bring_an_old_word_back() {
     scenario("a_refund_of_more_than_taken", Tat { burst: 1 }, 1, 50, &[time(K1, 10), time(K8, LIVE)])
         .thread(&[check(K1, NOW, 1)])
         .thread(&[check(K2, NOW, 1), Op::GiveBack { key: K2, now: NOW, units: 91 }])
+        .run();
+}
+
+/// The refund has begun before its key was there: the floor that it does not go below is the one of after.
+#[test]
+fn a_refund_that_began_before_the_insert() {
+    scenario("a_refund_begun_before", Tat { burst: 10 }, 1, 50, &[time(K1, 60), time(K8, LIVE)])
+        .thread(&[check(K1, 58, 1)])
+        .thread(&[check(K2, NOW, 1)])
+        .thread(&[Op::Refund { key: K2, now: NOW, units: 41 }])
+        .bounds(1, Some(1), Some(3))
         .run();
 }
 

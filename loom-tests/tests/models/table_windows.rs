@@ -52,6 +52,18 @@ fn a_full_window_is_not_forgotten_early() {
     }
 }
 
+/// The floor is above the word, and not above its lead: it is raised all the same.
+#[test]
+fn a_floor_within_the_lead() {
+    let a = windows("sliding_window_counter");
+    let slots = [time(K1, word(&a, window(5), 2)), vacant(0)];
+    let floor = a.fresh(Now::at(window(6)));
+    scenario("a_floor_within_the_lead", Real(a), 1, floor, &slots)
+        .thread(&[check(K1, window(6))])
+        .thread(&[check(K2, window(7))])
+        .run();
+}
+
 /// The window before does not count any more for the later thread only: the slot is idle for it alone.
 #[test]
 fn an_idle_word_and_the_window_of_lead() {
