@@ -7,7 +7,7 @@ use tollgate::algorithm::Algorithm;
 use tollgate::model::{Cell, Turn};
 use tollgate::{Decision, Now};
 
-use crate::explore::{Bounds, explore, rotations, run_threads};
+use crate::explore::{Bounds, explore_orders, run_threads};
 use crate::merge::merges;
 
 /// What a thread does, at a time of its own.
@@ -60,20 +60,16 @@ impl Scenario {
     /// Runs it under loom: answers and word must be those of some sequence. A lone cell needs no bound.
     pub fn run(self) {
         let bound = Bounds { counted: None, free: None, strong: None }.now();
-        let allowed = Arc::new(self.sequential());
-        for order in rotations(self.threads.len()) {
-            let name = format!("{} {order:?}", self.name);
-            let (model, allowed) = (self.clone(), Arc::clone(&allowed));
-            explore(&name, bound, move || {
-                let shared = Arc::new((Cell::new(model.word), model.threads.clone()));
-                let outs = run_threads(&order, &shared, |(cell, threads), thread| {
-                    let (algorithm, ops) = &threads[thread];
-                    ops.iter().map(|&op| cell.turn(|word| turn(&**algorithm, word, op))).collect::<Vec<Out>>()
-                });
-                let outcome = (outs, shared.0.load());
-                assert!(allowed.contains(&outcome), "{}: {outcome:?}\nis none of {allowed:#?}", model.name);
+        let allowed = self.sequential();
+        explore_orders(self.name, self.threads.len(), bound, move |order| {
+            let shared = Arc::new((Cell::new(self.word), self.threads.clone()));
+            let outs = run_threads(order, &shared, |(cell, threads), thread| {
+                let (algorithm, ops) = &threads[thread];
+                ops.iter().map(|&op| cell.turn(|word| turn(&**algorithm, word, op))).collect::<Vec<Out>>()
             });
-        }
+            let outcome = (outs, shared.0.load());
+            assert!(allowed.contains(&outcome), "{}: {outcome:?}\nis none of {allowed:#?}", self.name);
+        });
     }
 
     fn sequential(&self) -> Vec<Outcome> {

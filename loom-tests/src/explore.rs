@@ -46,10 +46,21 @@ impl Bounds {
 pub use engine::explore;
 use engine::{spawn, way};
 
-/// The orders in which `count` threads are started: loom runs the first one first, and its hole depends on that.
-pub fn rotations(count: usize) -> Vec<Vec<usize>> {
+/// Explores `body` for each order in which `count` threads are started: loom runs the first one first, and its hole depends
+/// on that.
+pub fn explore_orders(
+    name: &str,
+    count: usize,
+    bound: Option<usize>,
+    body: impl Fn(&[usize]) + Send + Sync + 'static,
+) {
+    let body = Arc::new(body);
     let starts = if way() == "free" { count } else { 1 };
-    (0..starts).map(|start| (0..count).map(|i| (start + i) % count).collect()).collect()
+    for start in 0..starts {
+        let order: Vec<usize> = (0..count).map(|i| (start + i) % count).collect();
+        let body = Arc::clone(&body);
+        explore(&format!("{name} {order:?}"), bound, move || body(&order));
+    }
 }
 
 /// Runs `work` once per thread of `order`, the first on this thread, and returns what they returned by thread number.

@@ -1,7 +1,7 @@
 //! Models of tollgate's lock-free code, checked by loom. `README.md` says how, how far, and what they do not show.
 
 #[cfg(not(loom))]
-compile_error!("without RUSTFLAGS=\"--cfg loom\" nothing would be checked: use scripts/loom");
+compile_error!("without --cfg loom nothing would be checked: use scripts/loom, or cargo in this folder");
 
 #[cfg(loom)]
 pub mod cell;
@@ -19,4 +19,4 @@ mod spec;
 pub mod table;
 
 #[cfg(loom)]
-pub use explore::{Bounds, explore, rotations, run_threads};
+pub use explore::{Bounds, explore, explore_orders, run_threads};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tollgate::model::{Log, LogOp, LogOut, LogState, Memory};
 
-use crate::explore::{Bounds, explore, rotations, run_threads};
+use crate::explore::{Bounds, explore_orders, run_threads};
 use crate::merge::merges;
 
 /// What a thread does.
@@ -196,28 +196,24 @@ impl Scenario {
     /// Runs it under loom: answers and content must be those of some sequence.
     pub fn run(self) {
         let bound = self.bounds.unwrap_or(Bounds::of(self.threads.len())).now();
-        let allowed = Arc::new(self.sequential());
-        for order in rotations(self.threads.len()) {
-            let name = format!("{} {order:?}", self.name);
-            let (model, allowed) = (self.clone(), Arc::clone(&allowed));
-            explore(&name, bound, move || {
-                let log = Log::new(model.limit, model.window, model.slot_bits, &model.entries, model.memory);
-                let shared = Arc::new((log, model.threads.clone()));
-                let outs = run_threads(&order, &shared, |(log, threads), thread| {
-                    log.with_thread(|apply| {
-                        let mut outs: Vec<Option<LogOut>> = Vec::new();
-                        for &op in &threads[thread] {
-                            let last = outs.last().and_then(Option::as_ref);
-                            outs.push(resolved(op, last).map(apply));
-                        }
-                        outs
-                    })
-                });
-                let mut outcome = (outs, shared.0.state());
-                outcome.1.stamps.sort_unstable();
-                assert!(allowed.contains(&outcome), "{}: {outcome:?}\nis none of {allowed:#?}", model.name);
+        let allowed = self.sequential();
+        explore_orders(self.name, self.threads.len(), bound, move |order| {
+            let log = Log::new(self.limit, self.window, self.slot_bits, &self.entries, self.memory);
+            let shared = Arc::new((log, self.threads.clone()));
+            let outs = run_threads(order, &shared, |(log, threads), thread| {
+                log.with_thread(|apply| {
+                    let mut outs: Vec<Option<LogOut>> = Vec::new();
+                    for &op in &threads[thread] {
+                        let last = outs.last().and_then(Option::as_ref);
+                        outs.push(resolved(op, last).map(apply));
+                    }
+                    outs
+                })
             });
-        }
+            let mut outcome = (outs, shared.0.state());
+            outcome.1.stamps.sort_unstable();
+            assert!(allowed.contains(&outcome), "{}: {outcome:?}\nis none of {allowed:#?}", self.name);
+        });
     }
 
     fn sequential(&self) -> Vec<Outcome> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tollgate::Overflow;
 use tollgate::model::{NoRoom, Slot, SlotState, Stop, Table, Turn};
 
-use crate::explore::{Bounds, explore, rotations, run_threads};
+use crate::explore::{Bounds, explore_orders, run_threads};
 use crate::merge::merges;
 use crate::rule::Rule;
 use crate::spec::Spec;
@@ -141,16 +141,12 @@ impl Scenario {
     /// Runs it under loom, in each rotation of its threads if accesses are not counted.
     pub fn run(self) {
         let bound = self.bounds.unwrap_or(Bounds::of(self.threads.len())).now();
-        let allowed = Arc::new(self.sequential());
-        for order in rotations(self.threads.len()) {
-            let name = format!("{} {order:?}", self.name);
-            let (model, allowed) = (self.clone(), Arc::clone(&allowed));
-            explore(&name, bound, move || {
-                let outcome = model.outcome(&order);
-                let is_right = allowed.contains(&outcome) || (model.also)(&outcome);
-                assert!(is_right, "{}: {outcome:?}\nis none of {allowed:#?}", model.name);
-            });
-        }
+        let allowed = self.sequential();
+        explore_orders(self.name, self.threads.len(), bound, move |order| {
+            let outcome = self.outcome(order);
+            let is_right = allowed.contains(&outcome) || (self.also)(&outcome);
+            assert!(is_right, "{}: {outcome:?}\nis none of {allowed:#?}", self.name);
+        });
     }
 
     /// The outcomes of all sequences of the operations.
