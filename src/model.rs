@@ -1,10 +1,11 @@
-//! The cell, the table and the log with their insides open, for `loom-tests`. No part of the crate's interface.
+//! The cell, the table, the log and the coarse clock's reading with their insides open, for `loom-tests`. No part of the crate's interface.
 
 use std::hash::{BuildHasherDefault, DefaultHasher};
 
 use crate::store::{Life, Store};
 
 pub use crate::cell::Turn;
+pub use crate::clock::Cached;
 pub use crate::log::model::{Log, LogOp, LogOut, LogState, Memory};
 pub use crate::store::NoRoom;
 

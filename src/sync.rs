@@ -1,4 +1,4 @@
-//! The only file that names atomics: the standard library's, or those of loom or shuttle when a model is being checked.
+//! The only file that names atomics and locks: the standard library's, or those of loom or shuttle when a model is being checked.
 //!
 //! loom 0.7 remembers one last access per object, so where one thread loads a value and another loads and
 //! then writes it, it never tries the write before the first load (loom issues 166 and 392). Under loom every
@@ -11,14 +11,20 @@
 
 #[cfg(not(all(loom, feature = "loom")))]
 pub(crate) use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering, fence};
+#[cfg(not(all(loom, feature = "loom")))]
+pub(crate) use std::sync::{Mutex, MutexGuard};
 
 #[cfg(all(loom, feature = "loom", not(feature = "shuttle")))]
 pub(crate) use loom::cell::UnsafeCell;
+#[cfg(all(loom, feature = "loom", not(feature = "shuttle")))]
+pub(crate) use loom::sync::{Mutex, MutexGuard};
 #[cfg(all(loom, feature = "loom", not(feature = "shuttle")))]
 pub(crate) use model::{AtomicPtr, AtomicU8, AtomicU64, Ordering, fence, is_strong, ticks};
 
 #[cfg(all(loom, feature = "shuttle"))]
 pub(crate) use shuttle::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering, fence};
+#[cfg(all(loom, feature = "shuttle"))]
+pub(crate) use shuttle::sync::{Mutex, MutexGuard};
 
 #[cfg(all(loom, feature = "loom", not(feature = "shuttle")))]
 mod model {

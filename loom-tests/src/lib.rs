@@ -8,6 +8,8 @@ pub mod cell;
 #[cfg(loom)]
 mod explore;
 #[cfg(loom)]
+pub mod held;
+#[cfg(loom)]
 pub mod log;
 #[cfg(loom)]
 pub mod merge;

@@ -7,8 +7,14 @@
 //!
 //! Sums are kept per lane of keys, not per key: a return of another key of the lane is subtracted too, which gives back
 //! less than it might, and never more.
+//!
+//! Returns of one lane take turns by a lock. A compare-and-swap does not see that a word was lowered and then charged up
+//! to what it was, so a return that overlaps with others could give back what they have given back; there is no bit left in a word
+//! to tell. Decisions never take the lock: they only raise words.
 
-use crate::sync::{AtomicU64, Ordering};
+use std::sync::PoisonError;
+
+use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 
 /// Lanes of a limiter by key.
 const LANES: usize = 64;
@@ -21,6 +27,7 @@ pub(crate) struct Returns(Box<[Lane]>);
 struct Lane {
     given: AtomicU64,
     resets: AtomicU64,
+    turn: Mutex<()>,
 }
 
 /// The sums at one time.
@@ -33,7 +40,7 @@ pub(crate) struct Mark {
 impl Returns {
     /// For one key, or for many.
     pub(crate) fn new(many: bool) -> Self {
-        let lane = || Lane { given: AtomicU64::new(0), resets: AtomicU64::new(0) };
+        let lane = || Lane { given: AtomicU64::new(0), resets: AtomicU64::new(0), turn: Mutex::new(()) };
         Self(std::iter::repeat_with(lane).take(if many { LANES } else { 1 }).collect())
     }
 
@@ -49,6 +56,12 @@ impl Returns {
         Mark { given: lane.given.load(Ordering::Relaxed), resets: lane.resets.load(Ordering::Relaxed) }
     }
 
+    /// Held from before a word is found until a lower one is put, by whoever gives units back.
+    pub(crate) fn turn(&self, hash: u64) -> MutexGuard<'_, ()> {
+        // A thread that panicked in its turn leaves nothing half done: what it did is one exchange.
+        self.lane(hash).turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// What was given back since `mark`, or `None` after a reset: then nothing is held any more. To be read after the word
     /// was found.
     pub(crate) fn since(&self, hash: u64, mark: Mark) -> Option<u64> {
@@ -57,7 +70,7 @@ impl Returns {
     }
 
     /// Adds a return. To be made between finding the word and putting the lower one: whoever finds that one by its Acquire
-    /// sees the sum, by the exchange's Release. If the exchange fails the sum is too large, which is strict.
+    /// sees the sum, by the exchange's Release. If the exchange fails, by a charge, the sum is too large, which is strict.
     pub(crate) fn add(&self, hash: u64, given: u64) {
         // Relaxed: as said.
         self.lane(hash).given.fetch_add(given, Ordering::Relaxed);

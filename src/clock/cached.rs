@@ -33,7 +33,34 @@ impl<S: Clock> Cached<S> {
     }
 }
 
-#[cfg(test)]
+/// For `loom-tests`, where no thread of the system can refresh.
+#[cfg(all(loom, feature = "loom"))]
+pub(super) mod model {
+    use super::super::ManualClock;
+
+    /// A clock that stands still between refreshes.
+    #[derive(Debug)]
+    pub struct Cached(super::Cached<ManualClock>);
+
+    impl Cached {
+        /// Shows what `source` shows now.
+        pub fn new(source: ManualClock) -> Self {
+            Self(super::Cached::new(source))
+        }
+
+        /// Reads the source.
+        pub fn refresh(&self) {
+            self.0.refresh();
+        }
+
+        /// The latest reading.
+        pub fn get(&self) -> u64 {
+            self.0.get()
+        }
+    }
+}
+
+#[cfg(all(test, not(all(loom, feature = "loom"))))]
 mod tests {
     use std::cell::RefCell;
     use std::sync::{Arc, Weak};

@@ -19,6 +19,8 @@ mod std;
 mod thread;
 mod tsc;
 
+#[cfg(all(loom, feature = "loom"))]
+pub use self::cached::model::Cached;
 pub use self::coarse::{CoarseClock, CoarseClockError};
 pub use self::guard::GuardedClock;
 pub use self::manual::ManualClock;

@@ -2,6 +2,7 @@
 #![cfg(loom)]
 
 mod cell;
+mod clock;
 #[cfg(not(feature = "shuttle"))]
 mod hole;
 #[cfg(feature = "shuttle")]
@@ -9,6 +10,7 @@ mod large;
 mod log_admit;
 mod log_give_back;
 mod log_rings;
+mod reservations;
 mod table_abandoned;
 mod table_full;
 mod table_insert;

@@ -112,6 +112,7 @@ impl<C> Core<C> {
         alone: bool,
     ) {
         let now = Now::at(now_ns);
+        let _turn = self.returns.turn(taken.hash);
         store.visit_token(token, |word| {
             let Some(since) = self.returns.since(taken.hash, taken.mark) else { return Turn::Keep(()) };
             let (units, stamp) = if meter.is_queue() {
@@ -145,13 +146,14 @@ impl<C> Core<C> {
             Kind::Logged(span) => return self.refund_logged(store, key, *span, now_ns, units),
             Kind::Unlimited | Kind::Blocked => return,
         };
-        let now = Now::at(now_ns);
+        let (now, hash) = (Now::at(now_ns), store.hash(key));
+        let _turn = self.returns.turn(hash);
         store.visit(key, |word| {
             let next = meter.refund(word, self.among(now), units, word);
             if next != word {
                 // They may be units that somebody holds.
                 let given = if meter.is_queue() { word.saturating_sub(next) } else { units };
-                self.returns.add(store.hash(key), given);
+                self.returns.add(hash, given);
             }
             lower(word, next)
         });

@@ -155,12 +155,13 @@ impl<C> Core<C> {
             Kind::Logged(span) => return self.reset_logged(store, key, *span, now_ns),
             Kind::Unlimited | Kind::Blocked => return,
         };
-        let life = life(meter, Now::at(now_ns));
+        let (life, hash) = (life(meter, Now::at(now_ns)), store.hash(key));
+        let _turn = self.returns.turn(hash);
         store.visit(key, |word| {
             if life.is_idle(word) {
                 return Turn::Keep(());
             }
-            self.returns.reset(store.hash(key));
+            self.returns.reset(hash);
             Turn::Put(life.fresh, ())
         });
     }

@@ -1,0 +1,32 @@
+//! New keys: the calls that have to make room.
+
+use super::{Figure, Reach, Row};
+use crate::child::{self, Task};
+use crate::contender;
+use crate::effort::{Effort, Samples};
+use crate::keys;
+use crate::peers::{self, GOVERNOR, LASTING, MAPS, TOLLGATE};
+
+pub(super) const ROWS: &[Row] = &[Row {
+    name: "inserts, 5 M new keys",
+    what: "every single call timed while 5 000 000 u64 keys are seen for the first time, 1 thread",
+    figures: &[figure("worst call"), figure("p99.999 of a call")],
+    measure,
+}];
+
+const fn figure(name: &'static str) -> Figure {
+    Figure { name, unit: "ns", subject: TOLLGATE, reach: Reach::Ratio(0.05, GOVERNOR), note: "" }
+}
+
+fn measure(effort: &Effort) -> Vec<Vec<Samples>> {
+    child::compare(Task::Inserts, &[&[TOLLGATE, GOVERNOR], &MAPS[..]].concat(), effort)
+}
+
+/// The worst call, and the 99.999th percentile.
+pub(crate) fn measure_here(contender: &str, effort: &Effort) -> [f64; 2] {
+    let keys = keys::population(effort.size(5_000_000, 50_000), keys::number);
+    let contender = peers::by_name::<u64>(contender, LASTING, keys.len());
+    let mut calls = contender::histogram();
+    contender.time_each(&keys, &mut calls);
+    [calls.max() as f64, calls.value_at_quantile(0.999_99) as f64]
+}
