@@ -87,7 +87,7 @@ fn room_appears_and_the_key_comes_back() {
 fn room_appears_and_the_key_is_forgotten() {
     room_appears("room_appears_and_goes", 12)
         .thread(&[check(K1, 60, 10), check(K2, 200, 2)])
-        .bounds(2, Some(1), Some(3))
+        .bounds(1, Some(1), Some(3))
         .run();
 }
 
