@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasherDefault, DefaultHasher};
 
-use crate::store::{Life, Store};
+use crate::store::{Found, Life, Store};
 
 pub use crate::cell::Turn;
 pub use crate::clock::Cached;
@@ -115,7 +115,8 @@ impl Table {
         Self(crate::Table::with_slots(slots, floor, policy))
     }
 
-    /// Applies `turn` to the word of `tag` or to that of a newcomer, at a time when idle words are `lead` below `fresh`.
+    /// Applies `turn` to the word of `tag` or to that of a newcomer, at a time when idle words are `lead` below `fresh`: first
+    /// as a limiter's core does where the key is at home, and then as the store does.
     ///
     /// # Errors
     /// When there is no room.
@@ -124,8 +125,17 @@ impl Table {
         tag: u64,
         fresh: u64,
         lead: u64,
-        turn: impl FnMut(u64, u64) -> Turn<T>,
+        mut turn: impl FnMut(u64, u64) -> Turn<T>,
     ) -> Result<T, NoRoom> {
+        while let Some(found) = self.0.find(tag) {
+            let (is_done, answer) = match turn(found.word(), 0) {
+                Turn::Keep(answer) => (found.is_still_there(), answer),
+                Turn::Put(next, answer) => (found.put(next), answer),
+            };
+            if is_done {
+                return Ok(answer);
+            }
+        }
         self.0.decide_token(&tag, Life { fresh, lead }, turn)
     }
 

@@ -50,17 +50,22 @@ impl Arrival {
     #[inline]
     fn moment(&self, word: u64, now: Now) -> Moment {
         let moment = Moment { ns: now.ns(), word: self.ticks.word(now.ns()) };
-        if word <= moment.word + self.burst_ticks { moment } else { self.moment_far_behind(word, now) }
+        if word <= moment.word + self.burst_ticks {
+            moment
+        } else {
+            self.moment_far_behind(word, now.ns(), now.span_ns(), now.debt())
+        }
     }
 
     /// No word is further ahead than a full burst of this quota or of another plan, but for debts.
+    // By number: a time handed over by address would be written to memory in every decision.
     #[cold]
-    fn moment_far_behind(&self, word: u64, now: Now) -> Moment {
-        let now = if word <= now.debt() {
-            now
+    fn moment_far_behind(&self, word: u64, now_ns: u64, span_ns: u64, debt: u64) -> Moment {
+        let now = if word <= debt {
+            Now::at(now_ns)
         } else {
             let full_ns = self.ticks.ns(word - self.burst_ticks);
-            now.no_earlier_than(full_ns.min(self.ticks.ns(word).saturating_sub(now.span_ns())))
+            Now::at(now_ns).no_earlier_than(full_ns.min(self.ticks.ns(word).saturating_sub(span_ns)))
         };
         Moment { ns: now.ns(), word: self.ticks.word(now.ns()) }
     }

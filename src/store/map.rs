@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::algorithm::MAX_WORD;
 use crate::cell::{Cell, HighMark};
 use crate::log::{Dead, Log};
-use crate::store::{KeyHasher, Life, Lookup, NoRoom, Store, Turn, sealed};
+use crate::store::{Found, KeyHasher, Life, Lookup, NoRoom, Store, Turn, sealed};
 
 /// The word of a cell whose key has not been charged yet: idle at any time.
 const NEW: u64 = 0;
@@ -109,6 +109,25 @@ where
     }
 }
 
+/// No word.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum Nowhere {}
+
+impl Found for Nowhere {
+    fn word(&self) -> u64 {
+        match *self {}
+    }
+
+    fn put(&self, _: u64) -> bool {
+        match *self {}
+    }
+
+    fn is_still_there(&self) -> bool {
+        match *self {}
+    }
+}
+
 impl<K, H> sealed::Sealed for Map<K, H> {}
 
 impl<K, H> Store for Map<K, H>
@@ -117,6 +136,17 @@ where
     H: BuildHasher,
 {
     type Token = K;
+    type Hint = ();
+    type Found<'a>
+        = Nowhere
+    where
+        Self: 'a;
+
+    /// A word is reached only while the map is pinned.
+    #[inline]
+    fn find(&self, (): ()) -> Option<Nowhere> {
+        None
+    }
 
     fn decide_token<T>(
         &self,
@@ -124,7 +154,7 @@ where
         life: Life,
         turn: impl FnMut(u64, u64) -> Turn<T>,
     ) -> Result<T, NoRoom> {
-        self.decide(key, life, turn)
+        self.decide(key, (), life, turn)
     }
 
     fn visit_token<T>(&self, key: &K, turn: impl FnMut(u64) -> Turn<T>) -> Option<T> {
@@ -174,7 +204,16 @@ where
         self.lanes.hash_one(key)
     }
 
-    fn decide<T>(&self, key: &Q, life: Life, mut turn: impl FnMut(u64, u64) -> Turn<T>) -> Result<T, NoRoom> {
+    #[inline]
+    fn hint(&self, _: &Q) {}
+
+    fn decide<T>(
+        &self,
+        key: &Q,
+        (): (),
+        life: Life,
+        mut turn: impl FnMut(u64, u64) -> Turn<T>,
+    ) -> Result<T, NoRoom> {
         // After the word: whoever evicted the key has raised the floor before.
         let start = || {
             let floor = self.floor.get();

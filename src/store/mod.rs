@@ -61,10 +61,38 @@ pub enum NoRoom {
     Allow,
 }
 
+/// A word that was found, and where. A decision on it is inlined where it is made, which one that is handed through the
+/// store is not.
+#[doc(hidden)]
+pub trait Found {
+    /// The word.
+    fn word(&self) -> u64;
+
+    /// Puts the next word, if the one that was found is still there.
+    fn put(&self, next: u64) -> bool;
+
+    /// Whether the word that was found is still there.
+    fn is_still_there(&self) -> bool;
+}
+
 /// Where the words of a limiter live. Sealed: [`Table`], [`Map`] and [`Single`] implement it.
 pub trait Store: sealed::Sealed {
     /// What finds a key again without the key.
     type Token;
+
+    /// What is worked out of a key once, before it is looked for.
+    #[doc(hidden)]
+    type Hint: Copy;
+
+    /// A word that was found.
+    #[doc(hidden)]
+    type Found<'a>: Found
+    where
+        Self: 'a;
+
+    /// The word of a key that has been charged, if it is where it is looked for first.
+    #[doc(hidden)]
+    fn find(&self, hint: Self::Hint) -> Option<Self::Found<'_>>;
 
     /// [`Lookup::decide`] by token.
     #[doc(hidden)]
@@ -114,11 +142,21 @@ pub trait Lookup<Q: ?Sized>: Store {
     #[doc(hidden)]
     fn hash(&self, key: &Q) -> u64;
 
+    /// What [`Store::find`] finds the key by.
+    #[doc(hidden)]
+    fn hint(&self, key: &Q) -> Self::Hint;
+
     /// Applies `turn` to the key's word. A new key's word is the fresh one, or what the store remembers of those it
     /// has forgotten; `turn` also gets the store's floor, below which no newcomer starts (0 for a known key). A
     /// newcomer is stored only if `turn` puts something.
     #[doc(hidden)]
-    fn decide<T>(&self, key: &Q, life: Life, turn: impl FnMut(u64, u64) -> Turn<T>) -> Result<T, NoRoom>;
+    fn decide<T>(
+        &self,
+        key: &Q,
+        hint: Self::Hint,
+        life: Life,
+        turn: impl FnMut(u64, u64) -> Turn<T>,
+    ) -> Result<T, NoRoom>;
 
     /// Shows `look` the word and the floor that `decide` would start from, and changes nothing.
     #[doc(hidden)]

@@ -2,7 +2,7 @@
 
 use crate::cell::{Apart, Cell, HighMark};
 use crate::log::{Dead, Log};
-use crate::store::{Life, Lookup, NoRoom, Store, Turn, sealed};
+use crate::store::{Found, Life, Lookup, NoRoom, Store, Turn, sealed};
 
 /// One word, or one log, for all callers.
 #[derive(Debug)]
@@ -20,8 +20,38 @@ impl Single {
 
 impl sealed::Sealed for Single {}
 
+/// The word as it was.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Seen<'a>(&'a Cell, u64);
+
+impl Found for Seen<'_> {
+    #[inline]
+    fn word(&self) -> u64 {
+        self.1
+    }
+
+    #[inline]
+    fn put(&self, next: u64) -> bool {
+        self.0.swap(self.1, next).is_ok()
+    }
+
+    /// A word that was there at one instant is enough for a decision that changes nothing.
+    #[inline]
+    fn is_still_there(&self) -> bool {
+        true
+    }
+}
+
 impl Store for Single {
     type Token = ();
+    type Hint = ();
+    type Found<'a> = Seen<'a>;
+
+    #[inline]
+    fn find(&self, (): ()) -> Option<Seen<'_>> {
+        Some(Seen(&self.word, self.word.load()))
+    }
 
     fn decide_token<T>(
         &self,
@@ -69,7 +99,15 @@ impl Lookup<()> for Single {
     }
 
     #[inline]
-    fn decide<T>(&self, key: &(), life: Life, turn: impl FnMut(u64, u64) -> Turn<T>) -> Result<T, NoRoom> {
+    fn hint(&self, (): &()) {}
+
+    fn decide<T>(
+        &self,
+        key: &(),
+        (): (),
+        life: Life,
+        turn: impl FnMut(u64, u64) -> Turn<T>,
+    ) -> Result<T, NoRoom> {
         self.decide_token(key, life, turn)
     }
 

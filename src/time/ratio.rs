@@ -11,6 +11,8 @@ pub(crate) struct Ratio {
     num: u64,
     den: u64,
     magic: u64,
+    /// The common case: a whole number of nanoseconds per unit.
+    is_one: bool,
 }
 
 impl Ratio {
@@ -22,29 +24,24 @@ impl Ratio {
         debug_assert!(den > 0 && den <= Self::MAX_INPUT);
         let (whole, num) = (num / den, num % den);
         let den = if num == 0 { 1 } else { den };
-        Self { whole, num, den, magic: (((num as u128) << 64) / den as u128) as u64 }
+        let magic = (((num as u128) << 64) / den as u128) as u64;
+        Self { whole, num, den, magic, is_one: den == 1 && whole == 1 }
     }
 
     /// `value * ratio`, rounded down.
     #[inline]
     pub(crate) const fn floor(&self, value: u64) -> u64 {
-        if self.is_one() { value } else { self.divide(value).0 }
+        if self.is_one { value } else { self.divide(value).0 }
     }
 
     /// `value * ratio`, rounded up.
     #[inline]
     pub(crate) const fn ceil(&self, value: u64) -> u64 {
-        if self.is_one() {
+        if self.is_one {
             return value;
         }
         let (quotient, remainder) = self.divide(value);
         if remainder > 0 { quotient.saturating_add(1) } else { quotient }
-    }
-
-    /// The common case: a whole number of nanoseconds per unit.
-    #[inline]
-    const fn is_one(&self) -> bool {
-        self.den == 1 && self.whole == 1
     }
 
     /// Quotient and remainder of `value * (whole * den + num)` by `den`. Out of line: most quotas never get here.

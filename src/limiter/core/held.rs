@@ -42,7 +42,7 @@ impl<C> Core<C> {
         }
         let now = Now::at(now_ns);
         let life = life(meter, now);
-        let answer = store.decide(key, life, |word, floor| {
+        let answer = store.decide(key, store.hint(key), life, |word, floor| {
             match meter.reserve(word, newcomer(meter, self.among(now), life, floor), units) {
                 Ok(reserved) => {
                     self.allow_debt(reserved);

@@ -7,7 +7,7 @@ pub(crate) use held::Taken;
 
 use std::hash::{BuildHasher, Hash};
 
-use crate::algorithm::{Algorithm, Reserved, each};
+use crate::algorithm::{Algorithm, Meter, Reserved, each};
 use crate::cell::{Apart, HighMark, Returns};
 use crate::clock::Clock;
 use crate::decision::Decision;
@@ -15,7 +15,7 @@ use crate::error::BuildError;
 use crate::limiter::plan::{Kind, Plan};
 use crate::log;
 use crate::quota::Quota;
-use crate::store::{Life, Lookup, Map, NoRoom, Store, Turn};
+use crate::store::{Found, Life, Lookup, Map, NoRoom, Store, Turn};
 use crate::time::Now;
 
 /// The parts of a limiter besides its store.
@@ -81,8 +81,27 @@ impl<C> Core<C> {
         }
     }
 
-    #[inline]
+    // Always: a few dozen instructions.
+    #[inline(always)]
     pub(crate) fn decide<Q: ?Sized, S: Lookup<Q>>(
+        &self,
+        store: &S,
+        key: &Q,
+        plan: &Plan,
+        now_ns: u64,
+        cost: u64,
+    ) -> Decision {
+        // The default algorithm is compiled into the caller, and what the caller does not ask of the decision is not computed.
+        match &plan.kind {
+            Kind::Metered(Meter::Arrival(arrival)) if cost > 0 => {
+                self.decide_by(arrival, store, key, now_ns, cost)
+            }
+            _ => self.decide_otherwise(store, key, plan, now_ns, cost),
+        }
+    }
+
+    #[inline(never)]
+    fn decide_otherwise<Q: ?Sized, S: Lookup<Q>>(
         &self,
         store: &S,
         key: &Q,
@@ -92,8 +111,7 @@ impl<C> Core<C> {
     ) -> Decision {
         match &plan.kind {
             Kind::Metered(meter) if cost > 0 => {
-                let now = Now::at(now_ns);
-                each!(meter, algorithm => self.decide_by(algorithm, store, key, now, cost))
+                each!(meter, algorithm => self.decide_by(algorithm, store, key, now_ns, cost))
             }
             Kind::Logged(span) => Self::decide_logged(store, key, *span, now_ns, cost),
             _ => self.peek(store, key, plan, now_ns, cost),
@@ -101,19 +119,43 @@ impl<C> Core<C> {
     }
 
     /// [`decide`](Self::decide) compiled for each algorithm and store.
-    #[inline]
+    #[inline(always)]
     fn decide_by<Q: ?Sized, S: Lookup<Q>, A: Algorithm>(
         &self,
         algorithm: &A,
         store: &S,
         key: &Q,
-        now: Now,
+        now_ns: u64,
         cost: u64,
     ) -> Decision {
+        let (now, hint) = (Now::at(now_ns), store.hint(key));
+        while let Some(found) = store.find(hint) {
+            let step = algorithm.decide(found.word(), self.among(now), cost);
+            let is_done =
+                if step.decision.is_allowed() { found.put(step.word) } else { found.is_still_there() };
+            if is_done {
+                return step.decision;
+            }
+        }
+        self.decide_beyond(algorithm, store, key, hint, now_ns, cost)
+    }
+
+    /// [`decide_by`](Self::decide_by) for a key that is new, or not where it is looked for first.
+    #[inline(never)]
+    fn decide_beyond<Q: ?Sized, S: Lookup<Q>, A: Algorithm>(
+        &self,
+        algorithm: &A,
+        store: &S,
+        key: &Q,
+        hint: S::Hint,
+        now_ns: u64,
+        cost: u64,
+    ) -> Decision {
+        let now = Now::at(now_ns);
         let life = life(algorithm, now);
         // Left here rather than handed through the store: it is six words long. The store calls at least once.
         let mut decision = Decision::never_fits(0, 0, 0);
-        let stored = store.decide(key, life, |word, floor| {
+        let stored = store.decide(key, hint, life, |word, floor| {
             let step = algorithm.decide(word, newcomer(algorithm, self.among(now), life, floor), cost);
             decision = step.decision;
             if step.decision.is_allowed() { Turn::Put(step.word, ()) } else { Turn::Keep(()) }

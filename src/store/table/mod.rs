@@ -16,7 +16,7 @@ use std::hash::{BuildHasher, Hash};
 use crate::cell::{Apart, HighMark};
 use crate::error::BuildError;
 use crate::log::{Dead, Log};
-use crate::store::{KeyHasher, Life, Lookup, NoRoom, Store, Turn, sealed};
+use crate::store::{self, KeyHasher, Life, Lookup, NoRoom, Store, Turn, sealed};
 
 use overflow::Shared;
 use slot::{Slot, State, Word};
@@ -95,7 +95,6 @@ impl<H> Table<H> {
     }
 
     /// Applies `turn` to the word of `tag`, inserting it if need be.
-    #[inline]
     fn decide_tag<T>(
         &self,
         tag: u64,
@@ -103,31 +102,7 @@ impl<H> Table<H> {
         mut turn: impl FnMut(u64, u64) -> Turn<T>,
     ) -> Result<T, NoRoom> {
         let home = self.lines.home(tag);
-        if let Some((slot, word)) = self.at_home(tag, home)
-            && let Some(answer) = charge(slot, word, |word| turn(word, 0))
-        {
-            return Ok(answer);
-        }
-        self.decide_beyond(tag, home, life, &mut turn)
-    }
-
-    /// The key's charged slot in its home line: where most lookups end.
-    #[inline]
-    fn at_home(&self, tag: u64, home: usize) -> Option<(&Slot, Word)> {
-        let slot = self.lines.line(home, 0).candidate(tag)?;
-        let word = slot.look(tag).filter(|word| word.state() == State::Time)?;
-        Some((slot, word))
-    }
-
-    /// [`decide_tag`](Self::decide_tag) for a key that is not at home, is new, or is being changed by others.
-    #[inline(never)]
-    fn decide_beyond<T>(
-        &self,
-        tag: u64,
-        home: usize,
-        life: Life,
-        turn: &mut dyn FnMut(u64, u64) -> Turn<T>,
-    ) -> Result<T, NoRoom> {
+        let turn = &mut turn;
         let mut seen_full = None;
         loop {
             let answer = match self.search(tag, home, life) {
@@ -222,11 +197,53 @@ fn digest(tags: u64, line: &Line) -> u64 {
     line.slots().iter().fold(tags, |tags, slot| mix(tags, slot.tag()))
 }
 
+/// The slot of a key that has been charged.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Seen<'a> {
+    slot: &'a Slot,
+    word: Word,
+}
+
+impl store::Found for Seen<'_> {
+    #[inline]
+    fn word(&self) -> u64 {
+        self.word.value()
+    }
+
+    #[inline]
+    fn put(&self, next: u64) -> bool {
+        self.slot.charge(self.word, next)
+    }
+
+    /// What a denial rests on was then the key's, and not a former owner's.
+    #[inline]
+    fn is_still_there(&self) -> bool {
+        self.slot.still(self.word)
+    }
+}
+
 impl<H> sealed::Sealed for Table<H> {}
 
 impl<H: BuildHasher> Store for Table<H> {
     /// The tag.
     type Token = u64;
+
+    /// The tag.
+    type Hint = u64;
+
+    type Found<'a>
+        = Seen<'a>
+    where
+        H: 'a;
+
+    /// In the home line, where most lookups end.
+    #[inline]
+    fn find(&self, tag: u64) -> Option<Seen<'_>> {
+        let slot = self.lines.home_line(tag).candidate(tag)?;
+        let word = slot.charged(tag)?;
+        Some(Seen { slot, word })
+    }
 
     fn decide_token<T>(
         &self,
@@ -274,8 +291,18 @@ impl<Q: ?Sized + Hash, H: BuildHasher> Lookup<Q> for Table<H> {
     }
 
     #[inline]
-    fn decide<T>(&self, key: &Q, life: Life, turn: impl FnMut(u64, u64) -> Turn<T>) -> Result<T, NoRoom> {
-        self.decide_tag(self.token(key), life, turn)
+    fn hint(&self, key: &Q) -> u64 {
+        self.token(key)
+    }
+
+    fn decide<T>(
+        &self,
+        _: &Q,
+        tag: u64,
+        life: Life,
+        turn: impl FnMut(u64, u64) -> Turn<T>,
+    ) -> Result<T, NoRoom> {
+        self.decide_tag(tag, life, turn)
     }
 
     fn peek<T>(&self, key: &Q, life: Life, mut look: impl FnMut(u64, u64) -> T) -> T {

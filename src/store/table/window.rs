@@ -84,11 +84,17 @@ impl Lines {
         self.lines.len()
     }
 
-    /// The home line of a tag: the high half of a product spreads hashes over any number of lines (Lemire, "Fast random
+    /// Which line is the home of a tag: the high half of a product spreads hashes over any number of lines (Lemire, "Fast random
     /// integer generation in an interval", 2019).
     #[inline]
     pub(super) fn home(&self, tag: u64) -> usize {
         ((u128::from(tag) * self.lines.len() as u128) >> 64) as usize
+    }
+
+    /// The home line of a tag.
+    #[inline]
+    pub(super) fn home_line(&self, tag: u64) -> &Line {
+        &self.lines[self.home(tag)]
     }
 
     /// The line `distance` behind a home line, below the count of lines.
