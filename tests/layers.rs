@@ -29,7 +29,7 @@ const LEVELS: [(u8, &str, &[&str]); 13] = [
 const NEVER: [(&str, &[&str]); 3] = [("algorithm", &["sync"]), ("limiter", &["sync"]), ("store", &["clock"])];
 
 /// The files with unsafe code. All but the first have it for loom only.
-const FENCED: [&str; 3] = ["log/current.rs", "log/model.rs", "log/witness.rs"];
+const FENCED: [&str; 4] = ["log/current.rs", "log/model.rs", "log/witness.rs", "store/table/memory.rs"];
 
 /// What stands above the declaration of a module that opens the insides of others for `loom-tests`.
 const FOR_LOOM: &str = "#[cfg(all(loom, feature = \"loom\"))]";

@@ -26,7 +26,8 @@ fn count(counter: &AtomicUsize, bytes: usize) {
     }
 }
 
-// SAFETY: every call is handed on to `System` as it came, and its answer back; the counters allocate nothing.
+// SAFETY: every call is handed on to `System` as it came, and its answer back; the counters allocate
+// nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(&ALLOCATED, layout.size());

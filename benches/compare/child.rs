@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use clap::ValueEnum;
 
-use crate::effort::{Effort, Samples};
+use crate::effort::{Effort, Sample, Samples};
 use crate::rows::{inserts, memory};
 
 /// What a child measures.
@@ -17,12 +17,12 @@ pub(crate) enum Task {
 
 /// In the child: measures, and prints what was measured.
 pub(crate) fn run(task: Task, contender: &str, effort: &Effort) {
-    let figures = match task {
+    let sample = match task {
         Task::Inserts => inserts::measure_here(contender, effort),
         Task::MemoryOfNumbers => memory::measure_numbers_here(contender, effort),
         Task::MemoryOfTexts => memory::measure_texts_here(contender, effort),
     };
-    println!("{}", serde_json::to_string(&figures).unwrap());
+    println!("{}", serde_json::to_string(&(sample.values, sample.share)).unwrap());
 }
 
 /// In the parent: two figures of each contender, by figure.
@@ -31,7 +31,7 @@ pub(crate) fn compare(task: Task, contenders: &[&str], effort: &Effort) -> Vec<V
     effort.interleave(&names, |contender, _| ask(task, contenders[contender], effort))
 }
 
-fn ask(task: Task, contender: &str, effort: &Effort) -> [f64; 2] {
+fn ask(task: Task, contender: &str, effort: &Effort) -> Sample<2> {
     let task = task.to_possible_value().unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--child", task.get_name(), "--contender", contender]).stderr(Stdio::inherit());
@@ -40,5 +40,6 @@ fn ask(task: Task, contender: &str, effort: &Effort) -> [f64; 2] {
     }
     let output = command.output().unwrap();
     assert!(output.status.success(), "the child for {contender} failed: {}", output.status);
-    serde_json::from_slice(&output.stdout).unwrap()
+    let (values, share) = serde_json::from_slice(&output.stdout).unwrap();
+    Sample { values, share }
 }

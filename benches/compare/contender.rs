@@ -3,11 +3,12 @@
 use std::hint::black_box;
 use std::sync::Barrier;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use crate::effort::{Effort, Samples};
+use crate::effort::{Effort, Sample, Samples};
+use crate::processor::{self, Stopwatch, Used};
 
 /// Keys decided between two looks at the time: some 100 µs.
 const CHUNK: usize = 1 << 13;
@@ -48,43 +49,44 @@ impl<K: Sync> Contender<K> {
         self
     }
 
-    /// Nanoseconds that a decision takes in each of `threads`. Every thread has its own place in the sequence, which also moves
-    /// from round to round.
-    fn sample(&self, keys: &[K], threads: usize, round: usize, sample: Duration) -> f64 {
+    /// Nanoseconds that a decision takes in each of `threads`. Every thread has its own place in the
+    /// sequence, which also moves from round to round.
+    fn sample(&self, keys: &[K], threads: usize, round: usize, sample: Duration) -> Sample<1> {
         let barrier = Barrier::new(threads);
         let timed = |thread: usize| {
             let mut from_key = (keys.len() / threads * thread + round * 8 * CHUNK) % keys.len();
             barrier.wait();
-            let (start, mut calls) = (Instant::now(), 0);
-            loop {
+            let (watch, mut calls) = (Stopwatch::start(), 0);
+            while watch.wall() < sample {
                 let chunk = &keys[from_key..keys.len().min(from_key + CHUNK)];
                 self.sweep(chunk);
                 calls += chunk.len();
                 from_key = (from_key + chunk.len()) % keys.len();
-                let elapsed = start.elapsed();
-                if elapsed >= sample {
-                    return calls as f64 / elapsed.as_nanos() as f64;
-                }
             }
+            (calls as f64, watch.used())
         };
-        threads as f64 / in_threads(threads, timed).iter().sum::<f64>()
+        let (calls, used): (Vec<_>, Vec<_>) = in_threads(threads, timed).into_iter().unzip();
+        let per_ns = |(calls, used): (&f64, &Used)| calls / used.wall.as_nanos() as f64;
+        let rate: f64 = calls.iter().zip(&used).map(per_ns).sum();
+        Sample { values: [threads as f64 / rate], share: processor::share(&used) }
     }
 
-    /// The time of single calls in `threads`, in nanoseconds, for as long as `sample`.
-    pub(crate) fn latencies(&self, keys: &[K], threads: usize, sample: Duration) -> Histogram<u64> {
+    /// A quantile of the time of single calls in `threads`, in nanoseconds, for as long as `sample`.
+    pub(crate) fn latency(&self, keys: &[K], threads: usize, quantile: f64, sample: Duration) -> Sample<1> {
         let barrier = Barrier::new(threads);
         let timed = |_| {
             let mut calls = histogram();
             barrier.wait();
-            let start = Instant::now();
-            while start.elapsed() < sample {
+            let watch = Stopwatch::start();
+            while watch.wall() < sample {
                 self.time_each(keys, &mut calls);
             }
-            calls
+            (calls, watch.used())
         };
+        let (calls, used): (Vec<_>, Vec<_>) = in_threads(threads, timed).into_iter().unzip();
         let mut all = histogram();
-        in_threads(threads, timed).iter().for_each(|calls| all.add(calls).unwrap());
-        all
+        calls.iter().for_each(|calls| all.add(calls).unwrap());
+        Sample { values: [all.value_at_quantile(quantile) as f64], share: processor::share(&used) }
     }
 
     /// The time of every single call.
@@ -107,7 +109,7 @@ pub(crate) fn compare<K: Sync>(
     let names: Vec<_> = contenders.iter().map(|(contender, _)| contender.name.clone()).collect();
     let mut figures = effort.interleave(&names, |contender, round| {
         let (contender, threads) = contenders[contender];
-        [contender.sample(keys, threads, round, effort.sample())]
+        effort.undisturbed(|| contender.sample(keys, threads, round, effort.sample()))
     });
     figures.remove(0)
 }

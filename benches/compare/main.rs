@@ -9,6 +9,7 @@ mod contender;
 mod effort;
 mod keys;
 mod peers;
+mod processor;
 mod report;
 mod rows;
 

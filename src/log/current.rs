@@ -1,4 +1,4 @@
-//! What a log points to, and the only `unsafe` code of the crate.
+//! What a log points to, and the only `unsafe` code of the log.
 //!
 //! A pointer that is swapped while others read what it pointed to. Readers are pinned; what was swapped out is dropped when
 //! everybody who was pinned then is not any more.

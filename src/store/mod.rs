@@ -94,6 +94,10 @@ pub trait Store: sealed::Sealed {
     #[doc(hidden)]
     fn find(&self, hint: Self::Hint) -> Option<Self::Found<'_>>;
 
+    /// Has what `find` reads fetched, without waiting for it.
+    #[doc(hidden)]
+    fn prefetch(&self, _: Self::Hint) {}
+
     /// [`Lookup::decide`] by token.
     #[doc(hidden)]
     fn decide_token<T>(

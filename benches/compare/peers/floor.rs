@@ -13,8 +13,8 @@ use crate::contender::Contender;
 #[repr(align(64))]
 struct Line([AtomicU64; 8]);
 
-/// A clock read, a hash, one line of memory and one exchange. Nothing is compared, refused or tried again, and keys that fall on one word
-/// share it.
+/// A clock read, a hash, one line of memory and one exchange. Nothing is compared, refused or tried again,
+/// and keys that fall on one word share it.
 pub(crate) fn floor<K: Key>(keys: usize) -> Contender<K> {
     let (clock, hasher) = (Fine::new(), RandomState::new());
     // As many lines as a table of four slots a line, three quarters full.

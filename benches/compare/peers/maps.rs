@@ -40,7 +40,7 @@ impl Gcra {
     }
 }
 
-/// A map from keys to cells, which starts empty and grows.
+/// A map from keys to cells.
 trait Cells<K>: Send + Sync + 'static {
     fn with<R>(&self, key: &K, look: impl Fn(&AtomicU64) -> R) -> R;
 }
@@ -110,14 +110,20 @@ fn clocked<K: Key>(name: &str, map: impl Cells<K>, rule: Rule, clocks: &Ticking)
     }
 }
 
-/// Cells in one of [`MAPS`](super::MAPS).
-pub(crate) fn cells<K: Key>(name: &str, rule: Rule, clocks: &Ticking) -> Contender<K> {
+/// Cells in one of [`MAPS`](super::MAPS), made with room for so many.
+pub(crate) fn cells<K: Key>(name: &str, rule: Rule, room: usize, clocks: &Ticking) -> Contender<K> {
     let hasher = RandomState::new();
     match name {
-        "cells in dashmap" => clocked(name, dashmap::DashMap::with_hasher(hasher), rule, clocks),
-        "cells in flurry" => clocked(name, flurry::HashMap::with_hasher(hasher), rule, clocks),
-        "cells in papaya" => clocked(name, papaya::HashMap::with_hasher(hasher), rule, clocks),
-        "cells in scc" => clocked(name, scc::HashMap::with_hasher(hasher), rule, clocks),
+        "cells in dashmap" => {
+            clocked(name, dashmap::DashMap::with_capacity_and_hasher(room, hasher), rule, clocks)
+        }
+        "cells in flurry" => {
+            clocked(name, flurry::HashMap::with_capacity_and_hasher(room, hasher), rule, clocks)
+        }
+        "cells in papaya" => {
+            clocked(name, papaya::HashMap::with_capacity_and_hasher(room, hasher), rule, clocks)
+        }
+        "cells in scc" => clocked(name, scc::HashMap::with_capacity_and_hasher(room, hasher), rule, clocks),
         other => panic!("there is no contender named {other:?}"),
     }
 }

@@ -38,7 +38,8 @@ pub(crate) struct Rule {
 pub(crate) const AMPLE: Rule =
     Rule { limit: 1_000_000_000, period: Duration::from_secs(1), burst: 1_000_000_000 };
 
-/// Never denied within a run when the keys are many, and a key that was admitted once stays live for 100 s: nobody may forget it.
+/// Never denied within a run when the keys are many, and what was admitted counts for 100 s: nobody may
+/// forget a key.
 pub(crate) const LASTING: Rule = Rule { limit: 36, period: Duration::from_secs(3_600), burst: 1_000_000 };
 
 /// Denied from the second call on.
@@ -58,34 +59,36 @@ impl Rule {
 /// What is limited.
 pub(crate) trait Key: Hash + Ord + Clone + Send + Sync + 'static {
     /// The peer that takes keys of this type only.
-    fn throttlecrab(rule: Rule) -> Option<Contender<Self>>;
+    fn throttlecrab(rule: Rule, room: usize) -> Option<Contender<Self>>;
 }
 
 impl Key for u64 {
-    fn throttlecrab(_: Rule) -> Option<Contender<Self>> {
+    fn throttlecrab(_: Rule, _: usize) -> Option<Contender<Self>> {
         None
     }
 }
 
 impl Key for String {
-    fn throttlecrab(rule: Rule) -> Option<Contender<Self>> {
-        Some(throttlecrab(rule))
+    fn throttlecrab(rule: Rule, room: usize) -> Option<Contender<Self>> {
+        Some(throttlecrab(rule, room))
     }
 }
 
-/// Tollgate, governor, and the four maps of plain cells.
+/// Tollgate, governor, and the four maps of plain cells, all with room for so many keys but governor, which
+/// cannot be told.
 pub(crate) fn exact<K: Key>(rule: Rule, keys: usize, clocks: &Ticking) -> Vec<Contender<K>> {
     let mut contenders = vec![keyed(rule, keys, clocks), governor_keyed(rule, clocks)];
-    contenders.extend(MAPS.map(|map| cells(map, rule, clocks)));
+    contenders.extend(MAPS.map(|map| cells(map, rule, keys, clocks)));
     contenders
 }
 
-/// One of [`exact`], or throttlecrab, by its name.
-pub(crate) fn by_name<K: Key>(name: &str, rule: Rule, keys: usize) -> Contender<K> {
+/// One of [`exact`], or throttlecrab, by its name: a table for `keys`, or a map that has `room` to begin
+/// with.
+pub(crate) fn by_name<K: Key>(name: &str, rule: Rule, keys: usize, room: usize) -> Contender<K> {
     match name {
         TOLLGATE => keyed(rule, keys, &Ticking::Fine),
         GOVERNOR => governor_keyed(rule, &Ticking::Fine),
-        "throttlecrab" => K::throttlecrab(rule).expect("keys are strings"),
-        map => cells(map, rule, &Ticking::Fine),
+        "throttlecrab" => K::throttlecrab(rule, room).expect("keys are strings"),
+        map => cells(map, rule, room, &Ticking::Fine),
     }
 }

@@ -49,7 +49,7 @@ fn text(area: &Area<'_>, text: &str, (x, y): (i32, i32), anchor: HPos, size: u32
 fn axis(area: &Area<'_>, height: i32) -> Result<(), Error> {
     text(
         area,
-        "tollgate's share of what its peer takes: less is better, | is to be reached",
+        "what tollgate takes, in times of what it is compared with: left is better, | is to be reached",
         (12, 18),
         HPos::Left,
         15,
@@ -72,10 +72,11 @@ fn bar(area: &Area<'_>, outcome: &Outcome, top: i32) -> Result<(), Error> {
         Verdict::Missed => RGBColor(198, 40, 40),
         Verdict::Unsettled => RGBColor(249, 168, 37),
     };
-    let end = x_px(outcome.result);
-    area.draw(&Rectangle::new([(LABELS_PX, top + 5), (end, top + ROW_PX as i32 - 5)], colour.filled()))?;
+    let (end, even) = (x_px(outcome.result), x_px(1.0));
+    let corners = [(end.min(even), top + 5), (end.max(even), top + ROW_PX as i32 - 5)];
+    area.draw(&Rectangle::new(corners, colour.filled()))?;
     let target = x_px(outcome.to_reach);
     let mark = vec![(target, top + 2), (target, top + ROW_PX as i32 - 2)];
     area.draw(&PathElement::new(mark, BLACK.stroke_width(2)))?;
-    text(area, &ratio(outcome.result), (end.max(target) + 6, middle), HPos::Left, 12)
+    text(area, &ratio(outcome.result), (end.max(even).max(target) + 6, middle), HPos::Left, 12)
 }

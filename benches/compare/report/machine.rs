@@ -70,5 +70,5 @@ fn versions(name: &str) -> String {
     let lock = include_str!("../../../Cargo.lock");
     let header = format!("name = \"{name}\"\nversion = \"");
     let of = |package: &str| Some(package.strip_prefix(&header)?.split_once('"')?.0.to_owned());
-    lock.split("[[package]]\n").filter_map(of).collect::<Vec<_>>().join(", ")
+    lock.split("[[package]]\n").filter_map(of).collect::<Vec<_>>().join(" and ")
 }

@@ -35,6 +35,8 @@ pub(crate) struct Measured {
     pub(crate) median: f64,
     pub(crate) min: f64,
     pub(crate) max: f64,
+    /// The median of the shares of the processors that it was given.
+    pub(crate) share: Option<f64>,
     samples: Vec<f64>,
 }
 
@@ -43,7 +45,7 @@ pub(crate) struct Measured {
 pub(crate) enum Verdict {
     Reached,
     Missed,
-    /// Some rounds say this and some that.
+    /// Some rounds say this and some that, or others took the processors away.
     Unsettled,
 }
 
@@ -61,21 +63,27 @@ impl Outcome {
     pub(crate) fn new(row: &Row, figure: &Figure, samples: &[Samples]) -> Self {
         let of = |name: &str| {
             let found = samples.iter().find(|samples| samples.contender == name);
-            &found.unwrap_or_else(|| panic!("{}: no contender named {name:?}", row.name)).values
+            found.unwrap_or_else(|| panic!("{}: no contender named {name:?}", row.name))
         };
         let subject = of(figure.subject);
+        let mut is_disturbed = subject.is_disturbed();
         let (baseline, to_reach, result, by_round) = match figure.reach {
-            Reach::AtMost(most) => (None, most, median(subject), subject.clone()),
+            Reach::AtMost(most) => (None, most, subject.median(), subject.values.clone()),
             Reach::Ratio(most, name) => {
-                let by_round = subject.iter().zip(of(name)).map(|(subject, other)| subject / other);
-                (Some(name), most, median(subject) / median(of(name)), by_round.collect())
+                let other = of(name);
+                is_disturbed |= other.is_disturbed();
+                let by_round =
+                    subject.values.iter().zip(&other.values).map(|(subject, other)| subject / other);
+                (Some(name), most, subject.median() / other.median(), by_round.collect())
             }
         };
         let (min, max) = extremes(&by_round);
-        let verdict = match () {
-            () if min <= to_reach && to_reach < max => Verdict::Unsettled,
-            () if result <= to_reach => Verdict::Reached,
-            () => Verdict::Missed,
+        let verdict = if is_disturbed || (min <= to_reach && to_reach < max) {
+            Verdict::Unsettled
+        } else if result <= to_reach {
+            Verdict::Reached
+        } else {
+            Verdict::Missed
         };
         Self {
             row: row.name,
@@ -111,19 +119,13 @@ impl Measured {
         let (min, max) = extremes(&samples.values);
         Self {
             name: samples.contender.clone(),
-            median: median(&samples.values),
+            median: samples.median(),
             min,
             max,
+            share: samples.share(),
             samples: samples.values.clone(),
         }
     }
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let (below, above) = (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
-    f64::midpoint(below, above)
 }
 
 fn extremes(values: &[f64]) -> (f64, f64) {

@@ -9,7 +9,7 @@ use super::{Outcome, Verdict};
 /// All contenders of one figure; the ratio is that of the figure's subject to each.
 pub(crate) fn contenders(outcome: &Outcome) -> String {
     let subject = outcome.median_of(outcome.subject).unwrap_or(f64::NAN);
-    let mut table = with_header(&["contender", outcome.unit, "min", "max", "ratio"]);
+    let mut table = with_header(&["contender", outcome.unit, "min", "max", "ratio", "CPU"]);
     for contender in &outcome.contenders {
         table.add_row([
             contender.name.clone(),
@@ -17,6 +17,7 @@ pub(crate) fn contenders(outcome: &Outcome) -> String {
             short(contender.min),
             short(contender.max),
             ratio(subject / contender.median),
+            contender.share.map_or_else(String::new, |share| format!("{:.0} %", share * 100.0)),
         ]);
     }
     aligned(table)

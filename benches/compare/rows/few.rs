@@ -4,20 +4,20 @@ use super::{Figure, NS, Reach, Row};
 use crate::contender::{Contender, compare_all};
 use crate::effort::{Effort, Samples};
 use crate::keys;
-use crate::peers::{self, AMPLE, GOVERNOR, TOLLGATE, Ticking};
+use crate::peers::{self, AMPLE, GOVERNOR, LASTING, Rule, TOLLGATE, Ticking};
 
 pub(super) const ROWS: &[Row] = &[
     Row {
         name: "1 key, 1 thread",
         what: "one u64 key, always admitted",
         figures: FIGURES,
-        measure: |effort| fine_and_coarse(effort, 1),
+        measure: |effort| fine_and_coarse(effort, 1, AMPLE),
     },
     Row {
         name: "1 000 keys, 1 thread",
-        what: "1 000 u64 keys in random order, always admitted",
+        what: "1 000 u64 keys, all live, in random order, always admitted",
         figures: FIGURES,
-        measure: |effort| fine_and_coarse(effort, 1_000),
+        measure: |effort| fine_and_coarse(effort, 1_000, LASTING),
     },
     Row {
         name: "1 000 keys against the floor",
@@ -47,13 +47,13 @@ const FIGURES: &[Figure] = &[
 /// Short enough for the caches, too long to be learnt by heart.
 const SEQUENCE: usize = 1 << 14;
 
-fn fine_and_coarse(effort: &Effort, count: usize) -> Vec<Vec<Samples>> {
-    let mut fine = peers::exact(AMPLE, count, &Ticking::Fine);
-    fine.push(peers::pingora_rate(AMPLE));
+fn fine_and_coarse(effort: &Effort, count: usize, rule: Rule) -> Vec<Vec<Samples>> {
+    let mut fine = peers::exact(rule, count, &Ticking::Fine);
+    fine.push(peers::pingora_rate(rule));
     if count == 1 {
         fine.extend(keyless());
     }
-    let coarse = peers::exact(AMPLE, count, &Ticking::coarse());
+    let coarse = peers::exact(rule, count, &Ticking::coarse());
     [fine, coarse].map(|contenders| measure(effort, count, contenders)).into()
 }
 
@@ -63,7 +63,7 @@ fn keyless() -> [Contender<u64>; 4] {
 }
 
 fn against_floor(effort: &Effort) -> Vec<Vec<Samples>> {
-    let contenders = vec![peers::keyed(AMPLE, 1_000, &Ticking::Fine), peers::floor(1_000)];
+    let contenders = vec![peers::keyed(LASTING, 1_000, &Ticking::Fine), peers::floor(1_000)];
     vec![measure(effort, 1_000, contenders)]
 }
 

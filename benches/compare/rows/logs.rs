@@ -11,13 +11,13 @@ use crate::peers::{self, Steps, TOLLGATE};
 
 pub(super) const ROWS: &[Row] = &[
     Row {
-        name: "log, L = 10",
+        name: "log of 10, by key",
         what: "1 000 keys in turn, each log full: a call is admitted as one expires; the time is an argument",
         figures: &[against_queues("1 thread", NS, 1.1)],
         measure: |effort| steady(effort, 10, 1_000),
     },
     Row {
-        name: "log, L = 100 000",
+        name: "log of 100 000, by key",
         what: "10 keys in turn, each log full: a call is admitted as one expires; the time is an argument",
         figures: &[against_queues("1 thread", NS, 1.1)],
         measure: |effort| steady(effort, effort.size(100_000, 1_000) as u64, 10),
@@ -69,8 +69,7 @@ fn hot(effort: &Effort) -> Vec<Vec<Samples>> {
     let contenders = contenders.map(|contender| contender.warm(&keys));
     let names = contenders.each_ref().map(|contender| contender.name.clone());
     let latencies = effort.interleave(&names, |contender, _| {
-        let calls = contenders[contender].latencies(&keys, threads, 5 * effort.sample());
-        [calls.value_at_quantile(0.999_9) as f64]
+        effort.undisturbed(|| contenders[contender].latency(&keys, threads, 0.999_9, 5 * effort.sample()))
     });
     std::iter::once(compare_all(effort, &keys, &contenders, threads)).chain(latencies).collect()
 }

@@ -96,6 +96,6 @@ fn in_batches(effort: &Effort, keys: &Keys<u64>, mut contenders: Vec<Contender<u
 fn strings(effort: &Effort) -> Vec<Vec<Samples>> {
     let keys = Keys::new(effort, 1_000_000, SEQUENCE / 4, keys::text);
     let mut contenders = peers::exact(LASTING, keys.count(), &Ticking::Fine);
-    contenders.push(peers::throttlecrab(LASTING));
+    contenders.push(peers::throttlecrab(LASTING, keys.count()));
     vec![keys.compare(effort, &keys.warm(contenders), 1)]
 }

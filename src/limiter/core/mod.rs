@@ -1,5 +1,6 @@
 //! What every face does with a plan, a time and a store.
 
+mod batch;
 mod held;
 mod logged;
 
@@ -91,12 +92,25 @@ impl<C> Core<C> {
         now_ns: u64,
         cost: u64,
     ) -> Decision {
+        self.decide_hinted(store, key, store.hint(key), plan, now_ns, cost)
+    }
+
+    #[inline(always)]
+    fn decide_hinted<Q: ?Sized, S: Lookup<Q>>(
+        &self,
+        store: &S,
+        key: &Q,
+        hint: S::Hint,
+        plan: &Plan,
+        now_ns: u64,
+        cost: u64,
+    ) -> Decision {
         // The default algorithm is compiled into the caller, and what the caller does not ask of the decision is not computed.
         match &plan.kind {
             Kind::Metered(Meter::Arrival(arrival)) if cost > 0 => {
-                self.decide_by(arrival, store, key, now_ns, cost)
+                self.decide_by(arrival, store, key, hint, now_ns, cost)
             }
-            _ => self.decide_otherwise(store, key, plan, now_ns, cost),
+            _ => self.decide_otherwise(store, key, hint, plan, now_ns, cost),
         }
     }
 
@@ -105,13 +119,14 @@ impl<C> Core<C> {
         &self,
         store: &S,
         key: &Q,
+        hint: S::Hint,
         plan: &Plan,
         now_ns: u64,
         cost: u64,
     ) -> Decision {
         match &plan.kind {
             Kind::Metered(meter) if cost > 0 => {
-                each!(meter, algorithm => self.decide_by(algorithm, store, key, now_ns, cost))
+                each!(meter, algorithm => self.decide_by(algorithm, store, key, hint, now_ns, cost))
             }
             Kind::Logged(span) => Self::decide_logged(store, key, *span, now_ns, cost),
             _ => self.peek(store, key, plan, now_ns, cost),
@@ -125,10 +140,11 @@ impl<C> Core<C> {
         algorithm: &A,
         store: &S,
         key: &Q,
+        hint: S::Hint,
         now_ns: u64,
         cost: u64,
     ) -> Decision {
-        let (now, hint) = (Now::at(now_ns), store.hint(key));
+        let now = Now::at(now_ns);
         while let Some(found) = store.find(hint) {
             let step = algorithm.decide(found.word(), self.among(now), cost);
             let is_done =

@@ -1,6 +1,7 @@
 //! A limiter by key.
 
 mod at;
+mod batch;
 
 use core::marker::PhantomData;
 use std::borrow::Borrow;

@@ -4,6 +4,7 @@
 //! two slots, and which ordering pairs with which.
 
 mod insert;
+mod memory;
 #[cfg(all(loom, feature = "loom"))]
 mod model;
 mod overflow;
@@ -161,15 +162,21 @@ impl<H> Table<H> {
         (0..self.lines.window()).fold(0, |tags, distance| digest(tags, self.lines.line(home, distance)))
     }
 
+    /// The slot of `tag` if it has been charged, as far as keys of its home have spread.
+    #[inline(never)]
+    fn find_anywhere(&self, tag: u64) -> Option<Seen<'_>> {
+        let home = self.lines.home(tag);
+        // Past a pending slot: nothing has been charged there, and the key may be charged further on.
+        (0..self.lines.window().min(self.lines.reach(home)))
+            .flat_map(|distance| self.lines.line(home, distance).candidates(tag))
+            .find_map(|slot| Seen::charged(slot, tag))
+    }
+
     /// Applies `turn` to the word of `tag` if it is here. A word is not lowered below the floor: at or above it, it is
     /// above every word that a former owner of the slot left.
     fn visit_tag<T>(&self, tag: u64, mut turn: impl FnMut(u64) -> Turn<T>) -> Option<T> {
-        let home = self.lines.home(tag);
         loop {
-            // Past a pending slot: nothing has been charged there, and the key may be charged further on.
-            let (slot, word) = (0..self.lines.window().min(self.lines.reach(home)))
-                .flat_map(|distance| self.lines.line(home, distance).candidates(tag))
-                .find_map(|slot| slot.charged(tag).map(|word| (slot, word)))?;
+            let Seen { slot, word } = self.find_anywhere(tag)?;
             let floor = self.floor.get();
             let clamped = |word| match turn(word) {
                 Turn::Put(next, answer) if next < word => Turn::Put(next.max(floor.min(word)), answer),
@@ -205,6 +212,13 @@ pub struct Seen<'a> {
     word: Word,
 }
 
+impl<'a> Seen<'a> {
+    #[inline]
+    fn charged(slot: &'a Slot, tag: u64) -> Option<Self> {
+        slot.charged(tag).map(|word| Self { slot, word })
+    }
+}
+
 impl store::Found for Seen<'_> {
     #[inline]
     fn word(&self) -> u64 {
@@ -237,12 +251,16 @@ impl<H: BuildHasher> Store for Table<H> {
     where
         H: 'a;
 
-    /// In the home line, where most lookups end.
+    #[inline]
+    fn prefetch(&self, tag: u64) {
+        self.lines.prefetch(tag);
+    }
+
+    /// Inlined for the home line, where most lookups end.
     #[inline]
     fn find(&self, tag: u64) -> Option<Seen<'_>> {
-        let slot = self.lines.home_line(tag).candidate(tag)?;
-        let word = slot.charged(tag)?;
-        Some(Seen { slot, word })
+        let at_home = self.lines.home_line(tag).candidate(tag).and_then(|slot| Seen::charged(slot, tag));
+        at_home.or_else(|| self.find_anywhere(tag))
     }
 
     fn decide_token<T>(

@@ -1,5 +1,6 @@
 //! Where a key may live: its home line and the lines behind it.
 
+use crate::store::table::memory;
 use crate::store::table::slot::Slot;
 use crate::sync::{AtomicU8, Ordering};
 
@@ -97,6 +98,12 @@ impl Lines {
         &self.lines[self.home(tag)]
     }
 
+    /// Has the home line of a tag fetched.
+    #[inline]
+    pub(super) fn prefetch(&self, tag: u64) {
+        memory::prefetch(self.home_line(tag));
+    }
+
     /// The line `distance` behind a home line, below the count of lines.
     #[inline]
     pub(super) fn line(&self, home: usize, distance: usize) -> &Line {
@@ -136,6 +143,7 @@ const _: () = assert!(WINDOW <= u8::MAX as usize + 1);
 fn filled<T>(count: usize, value: impl FnMut() -> T) -> Option<Box<[T]>> {
     let mut values = Vec::new();
     values.try_reserve_exact(count).ok()?;
+    memory::ask_for_huge(values.spare_capacity_mut());
     values.extend(std::iter::repeat_with(value).take(count));
     Some(values.into_boxed_slice())
 }

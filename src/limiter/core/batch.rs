@@ -1,0 +1,42 @@
+//! Many keys at one time.
+
+use crate::decision::Decision;
+use crate::limiter::core::Core;
+use crate::limiter::plan::Plan;
+use crate::store::Lookup;
+
+/// Keys that are looked for together: their lines fit the nearest cache with room to spare, and there are more of them than
+/// a processor has reads under way.
+const BATCH: usize = 32;
+
+impl<C> Core<C> {
+    /// Decides on each key and cost in turn, and appends the decisions. What the next keys will read is fetched before the
+    /// first of them is decided on, so that they wait for memory together.
+    pub(crate) fn decide_many<'k, Q: ?Sized + 'k, S: Lookup<Q>>(
+        &self,
+        store: &S,
+        plan: &Plan,
+        now_ns: u64,
+        asked: impl IntoIterator<Item = (&'k Q, u64)>,
+        decisions: &mut Vec<Decision>,
+    ) {
+        let mut asked = asked.into_iter();
+        let mut batch = [None; BATCH];
+        loop {
+            let mut count = 0;
+            // In this order: a key is taken only when there is a place for it.
+            for (place, (key, cost)) in batch.iter_mut().zip(&mut asked) {
+                let hint = store.hint(key);
+                store.prefetch(hint);
+                *place = Some((key, hint, cost));
+                count += 1;
+            }
+            decisions.extend(batch[..count].iter().flatten().map(|&(key, hint, cost)| {
+                self.decide_hinted(store, key, hint, plan, now_ns, cost)
+            }));
+            if count < BATCH {
+                return;
+            }
+        }
+    }
+}
