@@ -50,7 +50,7 @@ pub use error::BuildError;
 pub use key::{IpMask, IpPrefix, IpPrefixError};
 #[cfg(feature = "async")]
 pub use limiter::WaitTooLong;
-pub use limiter::{DirectLimiter, DirectLimiterBuilder, Limiter, LimiterBuilder, Plan, Reservation};
+pub use limiter::{DirectLimiter, DirectLimiterBuilder, Lease, Limiter, LimiterBuilder, Plan, Reservation};
 pub use quota::{MAX_PERIOD, ParseQuotaError, ParseQuotaErrorKind, Quota, Rate};
 pub use store::{Map, Overflow, Table};
 pub use time::{MAX_NOW_NS, Now};

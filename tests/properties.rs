@@ -10,6 +10,8 @@ mod building;
 mod forgetting;
 #[path = "properties/giving_back.rs"]
 mod giving_back;
+#[path = "properties/leases.rs"]
+mod leases;
 #[path = "properties/logs.rs"]
 mod logs;
 #[path = "properties/long_logs.rs"]

@@ -25,7 +25,10 @@ pub(crate) struct Returns(Box<[Lane]>);
 
 #[derive(Debug)]
 struct Lane {
-    given: AtomicU64,
+    /// By those who held the units.
+    settled: AtomicU64,
+    /// By anybody: they may be units that somebody holds.
+    refunded: AtomicU64,
     resets: AtomicU64,
     turn: Mutex<()>,
 }
@@ -33,14 +36,27 @@ struct Lane {
 /// The sums at one time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
-    given: u64,
+    settled: u64,
+    refunded: u64,
     resets: u64,
+}
+
+/// What was given back between two times.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Since {
+    pub(crate) settled: u64,
+    pub(crate) refunded: u64,
 }
 
 impl Returns {
     /// For one key, or for many.
     pub(crate) fn new(many: bool) -> Self {
-        let lane = || Lane { given: AtomicU64::new(0), resets: AtomicU64::new(0), turn: Mutex::new(()) };
+        let lane = || Lane {
+            settled: AtomicU64::new(0),
+            refunded: AtomicU64::new(0),
+            resets: AtomicU64::new(0),
+            turn: Mutex::new(()),
+        };
         Self(std::iter::repeat_with(lane).take(if many { LANES } else { 1 }).collect())
     }
 
@@ -53,7 +69,11 @@ impl Returns {
         let lane = self.lane(hash);
         // Relaxed: an addition that belongs to a word put after our charge is made after that charge was found, so it is
         // not in here; that the addition is seen later is the word's Release and Acquire, see `add`.
-        Mark { given: lane.given.load(Ordering::Relaxed), resets: lane.resets.load(Ordering::Relaxed) }
+        Mark {
+            settled: lane.settled.load(Ordering::Relaxed),
+            refunded: lane.refunded.load(Ordering::Relaxed),
+            resets: lane.resets.load(Ordering::Relaxed),
+        }
     }
 
     /// Held from before a word is found until a lower one is put, by whoever gives units back.
@@ -64,21 +84,30 @@ impl Returns {
 
     /// What was given back since `mark`, or `None` after a reset: then nothing is held any more. To be read after the word
     /// was found.
-    pub(crate) fn since(&self, hash: u64, mark: Mark) -> Option<u64> {
+    pub(crate) fn since(&self, hash: u64, mark: Mark) -> Option<Since> {
         let now = self.mark(hash);
-        (now.resets == mark.resets).then(|| now.given.wrapping_sub(mark.given))
+        (now.resets == mark.resets).then(|| Since {
+            settled: now.settled.wrapping_sub(mark.settled),
+            refunded: now.refunded.wrapping_sub(mark.refunded),
+        })
     }
 
-    /// Adds a return. To be made between finding the word and putting the lower one: whoever finds that one by its Acquire
+    /// Adds what a holder gives back. To be made between finding the word and putting the lower one: whoever finds that one by its Acquire
     /// sees the sum, by the exchange's Release. If the exchange fails, by a charge, the sum is too large, which is strict.
-    pub(crate) fn add(&self, hash: u64, given: u64) {
+    pub(crate) fn settle(&self, hash: u64, given: u64) {
         // Relaxed: as said.
-        self.lane(hash).given.fetch_add(given, Ordering::Relaxed);
+        self.lane(hash).settled.fetch_add(given, Ordering::Relaxed);
     }
 
-    /// Notes a reset, as `add` notes a return.
+    /// Adds what anybody gives back, in the same way.
+    pub(crate) fn refund(&self, hash: u64, given: u64) {
+        // Relaxed: as in `settle`.
+        self.lane(hash).refunded.fetch_add(given, Ordering::Relaxed);
+    }
+
+    /// Notes a reset, in the same way.
     pub(crate) fn reset(&self, hash: u64) {
-        // Relaxed: as in `add`.
+        // Relaxed: as in `settle`.
         self.lane(hash).resets.fetch_add(1, Ordering::Relaxed);
     }
 }

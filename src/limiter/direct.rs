@@ -6,7 +6,7 @@ use crate::clock::{Clock, DefaultClock};
 use crate::decision::Decision;
 use crate::error::BuildError;
 use crate::limiter::core::Core;
-use crate::limiter::{DirectLimiterBuilder, Plan, Reservation};
+use crate::limiter::{DirectLimiterBuilder, Lease, Plan, Reservation};
 use crate::quota::Quota;
 use crate::store::Single;
 
@@ -181,6 +181,17 @@ impl<C: Clock> DirectLimiter<C> {
     /// Makes the limiter as good as new.
     pub fn reset(&self) {
         self.reset_at(self.core.now_ns());
+    }
+
+    /// A handle for one thread, which takes units before it needs them: as many as it soon spends, up to a sixteenth of the limit
+    /// and 1 024. See [`Lease`].
+    pub fn lease(&self) -> Lease<'_, C, Single> {
+        Lease::new(&self.core, &self.store, (), 0, None)
+    }
+
+    /// A [`lease`](Self::lease) of `units` at a time, fewer when little is left.
+    pub fn lease_n(&self, units: u64) -> Lease<'_, C, Single> {
+        Lease::new(&self.core, &self.store, (), 0, Some(units))
     }
 
     /// Takes `units` now, to be used after [`Reservation::wait`]; see [`Limiter::reserve`](crate::Limiter::reserve).

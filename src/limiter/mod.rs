@@ -1,9 +1,10 @@
-//! The face: limiters by key and without, reservations, plans.
+//! The face: limiters by key and without, reservations, leases, plans.
 
 mod builder;
 mod core;
 mod direct;
 mod keyed;
+mod lease;
 mod plan;
 #[cfg(feature = "async")]
 mod ready;
@@ -12,6 +13,7 @@ mod reservation;
 pub use builder::{DirectLimiterBuilder, LimiterBuilder};
 pub use direct::DirectLimiter;
 pub use keyed::Limiter;
+pub use lease::Lease;
 pub use plan::Plan;
 #[cfg(feature = "async")]
 pub use ready::WaitTooLong;

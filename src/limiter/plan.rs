@@ -81,6 +81,12 @@ impl Plan {
         matches!(self.kind, Kind::Logged(_))
     }
 
+    /// The largest cost that can ever fit.
+    pub(crate) fn capacity(&self) -> u64 {
+        let unlimited = if self.quota.is_blocked() { 0 } else { u64::MAX };
+        self.quota.rate().map_or(unlimited, |rate| rate.capacity())
+    }
+
     /// The quota it was made from.
     pub const fn quota(&self) -> Quota {
         self.quota

@@ -1,5 +1,6 @@
 //! Tollgate.
 
+use std::hint::black_box;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
@@ -30,13 +31,16 @@ fn with_clock<K: Key>(rule: Rule, keys: usize, clock: impl Clock + Send + Sync +
 /// By key, `batch` keys at once.
 pub(crate) fn batches<K: Key>(rule: Rule, keys: usize, batch: usize) -> Contender<K> {
     let limiter = table::<K, _>(rule, keys, TscClock::new());
-    Contender::batched("tollgate, batches", batch, move |keys: &[K]| check_batch(&limiter, keys))
-}
-
-/// How many of a batch are admitted.
-#[inline]
-fn check_batch<K: Key>(limiter: &Limiter<K>, keys: &[K]) -> usize {
-    keys.iter().filter(|key| limiter.check(*key).is_allowed()).count()
+    Contender::sweeping("tollgate, batches", move |keys: &[K]| {
+        let mut decisions = Vec::with_capacity(batch);
+        let mut admitted = 0;
+        for keys in keys.chunks(batch) {
+            decisions.clear();
+            limiter.check_many(black_box(keys), &mut decisions);
+            admitted += black_box(&decisions).iter().filter(|decision| decision.is_allowed()).count();
+        }
+        admitted
+    })
 }
 
 /// Without keys.
@@ -45,10 +49,13 @@ pub(crate) fn direct(rule: Rule) -> Contender<u64> {
     Contender::new("tollgate, no keys", move |_| limiter.check().is_allowed())
 }
 
-/// Without keys, each thread on a lease.
+/// Without keys, each thread on a lease, which it makes anew for every few thousand calls.
 pub(crate) fn leased(rule: Rule) -> Contender<u64> {
     let limiter = DirectLimiter::new(rule.tollgate()).unwrap();
-    Contender::new("tollgate, leased", move |_| limiter.check().is_allowed())
+    Contender::sweeping("tollgate, leased", move |keys: &[u64]| {
+        let mut lease = limiter.lease();
+        keys.iter().filter(|_| black_box(lease.check()).is_allowed()).count()
+    })
 }
 
 const LOG: &str = "sliding_window_log";

@@ -27,7 +27,7 @@ pub(super) const ROWS: &[Row] = &[
             unit: NS,
             subject: "tollgate, leased",
             reach: Reach::Ratio(0.25, "governor, no keys"),
-            note: "no lease yet: a plain limiter",
+            note: "",
         }],
         measure: admissions,
     },

@@ -7,6 +7,7 @@ mod clock;
 mod hole;
 #[cfg(feature = "shuttle")]
 mod large;
+mod leases;
 mod log_admit;
 mod log_give_back;
 mod log_rings;

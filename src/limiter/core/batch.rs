@@ -31,9 +31,12 @@ impl<C> Core<C> {
                 *place = Some((key, hint, cost));
                 count += 1;
             }
-            decisions.extend(batch[..count].iter().flatten().map(|&(key, hint, cost)| {
-                self.decide_hinted(store, key, hint, plan, now_ns, cost)
-            }));
+            decisions.extend(
+                batch[..count]
+                    .iter()
+                    .flatten()
+                    .map(|&(key, hint, cost)| self.decide_hinted(store, key, hint, plan, now_ns, cost)),
+            );
             if count < BATCH {
                 return;
             }

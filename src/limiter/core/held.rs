@@ -14,6 +14,9 @@ pub(crate) struct Taken {
     pub(crate) wait_ns: u64,
     /// The word right after the charge, or the time in a log.
     pub(super) stamp: u64,
+    /// What that word would have been had nothing been taken before: however much of that is given back, later units do not
+    /// move up any further. The stamp itself where units do not move.
+    pub(super) earliest: u64,
     /// What had been given back by then to keys of this hash.
     pub(super) mark: Mark,
     pub(super) hash: u64,
@@ -36,17 +39,24 @@ impl<C> Core<C> {
             Kind::Blocked | Kind::Unlimited => return Ok(None),
         };
         let hash = store.hash(key);
-        let taken = |wait_ns, stamp| Taken { wait_ns, stamp, mark: self.returns.mark(hash), hash };
         if units == 0 {
-            return Ok(Some(taken(0, 0)));
+            return Ok(Some(Taken {
+                wait_ns: 0,
+                stamp: 0,
+                earliest: 0,
+                mark: self.returns.mark(hash),
+                hash,
+            }));
         }
         let now = Now::at(now_ns);
         let life = life(meter, now);
         let answer = store.decide(key, store.hint(key), life, |word, floor| {
-            match meter.reserve(word, newcomer(meter, self.among(now), life, floor), units) {
+            let now = newcomer(meter, self.among(now), life, floor);
+            match meter.reserve(word, now, units) {
                 Ok(reserved) => {
                     self.allow_debt(reserved);
-                    Turn::Put(reserved.word, Ok(taken(reserved.wait_ns, reserved.word)))
+                    let taken = self.taken(meter, hash, word, reserved.word, now);
+                    Turn::Put(reserved.word, Ok(Taken { wait_ns: reserved.wait_ns, ..taken }))
                 }
                 Err(refusal) => Turn::Keep(Err(refusal)),
             }
@@ -56,6 +66,14 @@ impl<C> Core<C> {
             Err(NoRoom::Allow) => Ok(None),
             Err(NoRoom::Deny) => Err(no_room(meter, life, now, units)),
         }
+    }
+
+    /// What to give units back by that bring `word` to `next`. To be made before that word is put, so that what is given back
+    /// later is not in its mark.
+    pub(super) fn taken(&self, meter: &Meter, hash: u64, word: u64, next: u64, now: Now) -> Taken {
+        let fresh = meter.fresh(now);
+        let earliest = if meter.is_queue() { fresh + (next - word.max(fresh)) } else { next };
+        Taken { wait_ns: 0, stamp: next, earliest, mark: self.returns.mark(hash), hash }
     }
 
     /// Accounts for units that were taken: charges what they were too few, or gives back what was too much; if `alone`, only if
@@ -116,9 +134,10 @@ impl<C> Core<C> {
         store.visit_token(token, |word| {
             let Some(since) = self.returns.since(taken.hash, taken.mark) else { return Turn::Keep(()) };
             let (units, stamp) = if meter.is_queue() {
-                (units, taken.stamp.saturating_sub(since))
+                let moved = taken.stamp.saturating_sub(since.settled).max(taken.earliest);
+                (units, moved.saturating_sub(since.refunded))
             } else {
-                (units.saturating_sub(since), taken.stamp)
+                (units.saturating_sub(since.refunded), taken.stamp)
             };
             if meter.is_queue() && alone && stamp != word {
                 return Turn::Keep(());
@@ -126,7 +145,7 @@ impl<C> Core<C> {
             let next = meter.refund(word, self.among(now), units, stamp);
             if meter.is_queue() && stamp < word && next < word {
                 // There are later units, and they move up.
-                self.returns.add(taken.hash, word - next);
+                self.returns.settle(taken.hash, word - next);
             }
             lower(word, next)
         });
@@ -153,7 +172,7 @@ impl<C> Core<C> {
             if next != word {
                 // They may be units that somebody holds.
                 let given = if meter.is_queue() { word.saturating_sub(next) } else { units };
-                self.returns.add(hash, given);
+                self.returns.refund(hash, given);
             }
             lower(word, next)
         });

@@ -1,6 +1,7 @@
 //! The same for limiters that keep a log of each key.
 
 use crate::decision::Decision;
+use crate::limiter::core::grant::{Grant, share};
 use crate::limiter::core::{Core, Taken};
 use crate::log::{self, Answer, Ask, Log, Mode, Span};
 use crate::store::{Lookup, Store};
@@ -49,7 +50,7 @@ impl<C> Core<C> {
         let hash = store.hash(key);
         if units == 0 || units > span.units {
             let looked = Self::peek_logged(store, key, span, now_ns, units);
-            let nothing = Taken { wait_ns: 0, stamp: 0, mark: self.returns.mark(hash), hash };
+            let nothing = Taken { wait_ns: 0, stamp: 0, earliest: 0, mark: self.returns.mark(hash), hash };
             return if looked.is_allowed() { Ok(nothing) } else { Err(looked) };
         }
         let (guard, ask) = (log::pin(), ask(span, now_ns, units, Mode::Take));
@@ -60,11 +61,49 @@ impl<C> Core<C> {
         });
         match answer {
             Some((mark, Answer::Taken { stamp_ns, .. })) => {
-                Ok(Taken { wait_ns: 0, stamp: stamp_ns, mark, hash })
+                Ok(Taken { wait_ns: 0, stamp: stamp_ns, earliest: stamp_ns, mark, hash })
             }
             Some((_, answer)) => Err(decision(span, units, answer)),
             None => Err(no_logs(span)),
         }
+    }
+
+    /// As [`grant`](Self::grant): how many units to take is found out first.
+    #[expect(clippy::too_many_arguments, reason = "as `grant`")]
+    pub(super) fn grant_logged<S: Store>(
+        &self,
+        store: &S,
+        token: &S::Token,
+        hash: u64,
+        span: Span,
+        now_ns: u64,
+        need: u64,
+        extra: u64,
+    ) -> Result<Grant, Decision> {
+        let left = Self::look_logged(store, token, span, now_ns).remaining();
+        let most = need + share(extra, left.saturating_sub(need));
+        let guard = log::pin();
+        let take = |units| {
+            let ask = ask(span, now_ns, units, Mode::Take);
+            let answer = store.log_or_new_token(token, |log, floor| {
+                let mark = self.returns.mark(hash);
+                log.ask(&guard, || floor.get(), &ask).map(|answer| (mark, answer))
+            });
+            let Some((mark, answer)) = answer else { return Err(no_logs(span)) };
+            let decision = decision(span, units, answer);
+            let Answer::Taken { stamp_ns, .. } = answer else { return Err(decision) };
+            let taken = Some(Taken { wait_ns: 0, stamp: stamp_ns, earliest: stamp_ns, mark, hash });
+            Ok(Grant { units, decision, taken })
+        };
+        // Others may have taken what was left.
+        take(most).or_else(|refusal| if most > need { take(need) } else { Err(refusal) })
+    }
+
+    /// As [`look`](Self::look).
+    pub(super) fn look_logged<S: Store>(store: &S, token: &S::Token, span: Span, now_ns: u64) -> Decision {
+        let (guard, ask) = (log::pin(), ask(span, now_ns, 0, Mode::Look));
+        let answer = store.log_token(token, |log| log.ask(&guard, || 0, &ask));
+        decision(span, 0, answer.unwrap_or(Answer::Found { live: 0, wait_ns: 0, reset_after_ns: 0 }))
     }
 
     /// As [`charge`](Self::charge).
@@ -87,7 +126,7 @@ impl<C> Core<C> {
         _ = store.log_token(token, |log| {
             log.give_back(&guard, span, now_ns, Some(taken.stamp), |given, there| {
                 let since = self.returns.since(taken.hash, taken.mark);
-                since.map_or(0, |since| units.saturating_sub(since.saturating_add(given)).min(there))
+                since.map_or(0, |since| units.saturating_sub(since.refunded.saturating_add(given)).min(there))
             });
             Ok(())
         });
@@ -107,7 +146,7 @@ impl<C> Core<C> {
             log.give_back(&guard, span, now_ns, None, |given, there| {
                 let part = (units - given).min(there);
                 // They may be units that somebody holds.
-                self.returns.add(store.hash(key), part);
+                self.returns.refund(store.hash(key), part);
                 part
             });
             Ok(())

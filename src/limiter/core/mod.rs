@@ -1,9 +1,11 @@
 //! What every face does with a plan, a time and a store.
 
 mod batch;
+mod grant;
 mod held;
 mod logged;
 
+pub(crate) use grant::Grant;
 pub(crate) use held::Taken;
 
 use std::hash::{BuildHasher, Hash};
@@ -253,6 +255,20 @@ impl<C> Core<C> {
 }
 
 impl<C: Clock> Core<C> {
+    /// [`decide`](Self::decide) by the clock, whose reading takes as long as a cache line takes to come.
+    #[inline(always)]
+    pub(crate) fn decide_now<Q: ?Sized, S: Lookup<Q>>(
+        &self,
+        store: &S,
+        key: &Q,
+        plan: &Plan,
+        cost: u64,
+    ) -> Decision {
+        let hint = store.hint(key);
+        store.prefetch(hint);
+        self.decide_hinted(store, key, hint, plan, self.now_ns(), cost)
+    }
+
     #[inline]
     pub(crate) fn now_ns(&self) -> u64 {
         self.clock.now_ns()

@@ -12,7 +12,7 @@ use crate::clock::{Clock, DefaultClock};
 use crate::decision::Decision;
 use crate::error::BuildError;
 use crate::limiter::core::Core;
-use crate::limiter::{LimiterBuilder, Plan, Reservation};
+use crate::limiter::{Lease, LimiterBuilder, Plan, Reservation};
 use crate::quota::Quota;
 use crate::store::{Lookup, Map, Store, Table};
 
@@ -129,7 +129,7 @@ impl<K: ?Sized, C: Clock, S: Store> Limiter<K, C, S> {
         K: Borrow<Q>,
         S: Lookup<Q>,
     {
-        self.check_n_at(key, cost, self.core.now_ns())
+        self.core.decide_now(&self.store, key, self.core.plan(), cost)
     }
 
     /// Asks for one unit under a [plan](Self::plan) of this limiter; a plan of another limiter, such as the one that this
@@ -150,7 +150,7 @@ impl<K: ?Sized, C: Clock, S: Store> Limiter<K, C, S> {
         K: Borrow<Q>,
         S: Lookup<Q>,
     {
-        self.check_n_with_at(key, cost, plan, self.core.now_ns())
+        self.core.decide_now(&self.store, key, self.core.own(plan), cost)
     }
 
     /// Where the key stands: see its `remaining` and `reset_after`. Nothing is taken.
@@ -257,6 +257,25 @@ impl<K: ?Sized, C: Clock, S: Store> Limiter<K, C, S> {
         S: Lookup<Q>,
     {
         Ok(self.reserve_with_at(key, units, plan, self.core.now_ns())?.by_the_clock())
+    }
+
+    /// A handle on one hot key for one thread, which takes units before it needs them: as many as it soon spends, up to a
+    /// sixteenth of the limit and 1 024. See [`Lease`].
+    pub fn lease<Q: ?Sized>(&self, key: &Q) -> Lease<'_, C, S>
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        Lease::new(&self.core, &self.store, self.store.token(key), self.store.hash(key), None)
+    }
+
+    /// A [`lease`](Self::lease) of `units` at a time, fewer when little is left.
+    pub fn lease_n<Q: ?Sized>(&self, key: &Q, units: u64) -> Lease<'_, C, S>
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        Lease::new(&self.core, &self.store, self.store.token(key), self.store.hash(key), Some(units))
     }
 
     /// Keys that are not idle: those for which there is something to remember.
