@@ -20,26 +20,22 @@ impl<C> Core<C> {
         asked: impl IntoIterator<Item = (&'k Q, u64)>,
         decisions: &mut Vec<Decision>,
     ) {
-        let mut asked = asked.into_iter();
-        let mut batch = [None; BATCH];
-        loop {
-            let mut count = 0;
+        let mut asked = asked.into_iter().map(|(key, cost)| {
+            let hint = store.hint(key);
+            store.prefetch(hint);
+            (key, hint, cost)
+        });
+        while let Some(first) = asked.next() {
+            let mut batch = [first; BATCH];
+            let mut count = 1;
             // In this order: a key is taken only when there is a place for it.
-            for (place, (key, cost)) in batch.iter_mut().zip(&mut asked) {
-                let hint = store.hint(key);
-                store.prefetch(hint);
-                *place = Some((key, hint, cost));
+            for (place, next) in batch[1..].iter_mut().zip(&mut asked) {
+                *place = next;
                 count += 1;
             }
-            decisions.extend(
-                batch[..count]
-                    .iter()
-                    .flatten()
-                    .map(|&(key, hint, cost)| self.decide_hinted(store, key, hint, plan, now_ns, cost)),
-            );
-            if count < BATCH {
-                return;
-            }
+            let decide =
+                |&(key, hint, cost): &(_, _, u64)| self.decide_hinted(store, key, hint, plan, now_ns, cost);
+            decisions.extend(batch[..count].iter().map(decide));
         }
     }
 }
