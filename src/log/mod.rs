@@ -4,23 +4,27 @@
 //! interleaving admits too much.
 
 mod current;
+mod given;
 #[cfg(all(loom, feature = "loom"))]
 pub(crate) mod model;
 mod rebuild;
 mod ring;
+mod seek;
 mod sums;
 mod witness;
 mod word;
 
-pub(crate) use current::Guard;
+pub(crate) use current::{Current, Found, Guard};
 
-use crate::log::current::{Current, Found};
 use crate::log::ring::{Mark, Ring, View};
 use crate::log::word::Layout;
 
-/// Keeps this thread from losing what it reads in a log.
+/// Keeps its thread from losing what it reads in a log.
+pub(crate) type Pin = crossbeam_epoch::Guard;
+
+/// A guard of this thread.
 #[inline]
-pub(crate) fn pin() -> impl Guard {
+pub(crate) fn pin() -> Pin {
     crossbeam_epoch::pin()
 }
 
@@ -84,7 +88,7 @@ pub struct Dead;
 /// The admissions of one key.
 #[derive(Debug)]
 pub struct Log {
-    ring: Current<Ring>,
+    ring: Current<Box<Ring>>,
 }
 
 impl Ask {
@@ -101,6 +105,11 @@ impl Ask {
 impl Log {
     pub(crate) fn new() -> Self {
         Self { ring: Current::new() }
+    }
+
+    /// Nothing is ever taken again.
+    pub(crate) fn is_dead(&self, guard: &impl Guard) -> bool {
+        matches!(self.ring.get(guard), Found::Dead)
     }
 
     /// Asks. A log that was never charged starts no earlier than `floor_ns`, which is read after it was found so.
@@ -130,24 +139,28 @@ impl Log {
     #[inline]
     fn ask_ring(&self, guard: &impl Guard, ring: &Ring, ask: &Ask) -> Option<Answer> {
         let view = ring.view()?;
+        let window_ns = ask.span.window_ns;
         let at_ns = ask.now_ns.max(view.newest_ns);
-        let expired = ring.expired(&view, at_ns, ask.span.window_ns);
+        let expired = ring.expired(view.tail, view.head, at_ns, window_ns);
         let live = u64::from(view.head.since(expired));
         let cost = ask.takes(live);
         if cost == 0 {
-            let answer = found(ring, &view, at_ns, expired, ask);
-            return ring.is_still(&view).then_some(answer);
+            let answer = found(ring, view.head, view.newest_ns, expired, ask);
+            return ring.is_still(view).then_some(answer);
         }
         let is_done = if view.is_ended {
-            let next = rebuild::copy(ring, &view, expired, Some((at_ns, cost)));
-            self.ring.replace(guard, ring, Some(Box::new(next)))
-        } else if rebuild::is_wasteful(ring, &view, expired) {
-            ring.end(&view);
+            self.ring.replace(
+                guard,
+                ring,
+                Some(rebuild::copy(ring, view.head, view.newest_ns, expired, Some((at_ns, cost)))),
+            )
+        } else if rebuild::is_wasteful(ring, view, expired) {
+            ring.end(view.free);
             false
-        } else if ring.fits(&view, at_ns, cost) {
-            ring.take(&view, at_ns, cost, expired)
+        } else if ring.fits(view, at_ns, cost) {
+            ring.take(view, at_ns, cost, expired)
         } else {
-            rebuild::make_room(ring, &view, ask.span.window_ns);
+            rebuild::make_room(ring, view.tail, view.head, view.newest_ns, view.free, window_ns);
             false
         };
         is_done.then_some(Answer::Taken { stamp_ns: at_ns, live: live + cost })
@@ -161,7 +174,7 @@ impl Log {
         }
         let stamp_ns = ask.now_ns.max(floor_ns);
         let ring = rebuild::first(Layout::new(ask.span.units, ask.span.window_ns), stamp_ns, cost);
-        self.ring.start(Box::new(ring)).then_some(Answer::Taken { stamp_ns, live: cost })
+        self.ring.start(ring).then_some(Answer::Taken { stamp_ns, live: cost })
     }
 
     /// Gives back units taken at `stamp_ns`, or else the newest, as far as they count at `now_ns`. `part` says how many, of
@@ -178,31 +191,31 @@ impl Log {
         let (mut given, mut newest_ns) = (0, None);
         while let Found::Value(ring) = self.ring.get(guard) {
             let Some(view) = ring.view() else { continue };
-            let expired = ring.expired(&view, now_ns.max(view.newest_ns), span.window_ns);
+            let expired = ring.expired(view.tail, view.head, now_ns.max(view.newest_ns), span.window_ns);
             let target = match stamp_ns {
-                Some(stamp_ns) => ring.stamped(&view, expired, stamp_ns),
-                None => ring.newest(&view, expired, newest_ns.unwrap_or(view.newest_ns)),
+                Some(stamp_ns) => ring.stamped(view, expired, stamp_ns),
+                None => ring.newest(view, expired, newest_ns.unwrap_or(view.newest_ns)),
             };
             let Some((index, entry)) = target else {
-                if ring.is_still(&view) {
+                if ring.is_still(view) {
                     return;
                 }
                 continue;
             };
             if view.is_ended {
-                let next = rebuild::copy(ring, &view, view.tail, None);
-                self.ring.replace(guard, ring, Some(Box::new(next)));
+                let next = rebuild::copy(ring, view.head, view.newest_ns, view.tail, None);
+                self.ring.replace(guard, ring, Some(next));
                 continue;
             }
-            if !ring.has_slot(&view) {
-                rebuild::make_room(ring, &view, span.window_ns);
+            if !ring.has_slot(view) {
+                rebuild::make_room(ring, view.tail, view.head, view.newest_ns, view.free, span.window_ns);
                 continue;
             }
             let units = part(given, ring.units(entry).into());
             if units == 0 {
                 return;
             }
-            if ring.give_back(&view, index, entry, units as u32) {
+            if ring.give_back(view, index, entry, units as u32) {
                 given += units;
                 // The rest are not what others take from now on.
                 newest_ns.get_or_insert(view.newest_ns);
@@ -214,19 +227,19 @@ impl Log {
     pub(crate) fn reset(&self, guard: &impl Guard, span: Span, now_ns: u64, mut before: impl FnMut()) {
         while let Found::Value(ring) = self.ring.get(guard) {
             let Some(view) = ring.view() else { continue };
-            let expired = ring.expired(&view, now_ns.max(view.newest_ns), span.window_ns);
+            let expired = ring.expired(view.tail, view.head, now_ns.max(view.newest_ns), span.window_ns);
             if view.head.since(expired) == 0 {
-                if ring.is_still(&view) {
+                if ring.is_still(view) {
                     return;
                 }
             } else if view.is_ended {
                 before();
-                let next = rebuild::copy(ring, &view, view.head, None);
-                if self.ring.replace(guard, ring, Some(Box::new(next))) {
+                let next = rebuild::copy(ring, view.head, view.newest_ns, view.head, None);
+                if self.ring.replace(guard, ring, Some(next)) {
                     return;
                 }
             } else {
-                ring.end(&view);
+                ring.end(view.free);
             }
         }
     }
@@ -236,8 +249,8 @@ impl Log {
         loop {
             let Found::Value(ring) = self.ring.get(guard) else { return true };
             let Some(view) = ring.view() else { continue };
-            let is_idle = is_idle(ring, &view, span, now_ns);
-            if ring.is_still(&view) {
+            let is_idle = is_idle(ring, view, span, now_ns);
+            if ring.is_still(view) {
                 return is_idle;
             }
         }
@@ -260,8 +273,8 @@ impl Log {
                 Found::Value(ring) => ring,
             };
             let Some(view) = ring.view() else { continue };
-            if !is_idle(ring, &view, span, now_ns) {
-                if ring.is_still(&view) {
+            if !is_idle(ring, view, span, now_ns) {
+                if ring.is_still(view) {
                     return false;
                 }
             } else if view.is_ended {
@@ -270,29 +283,33 @@ impl Log {
                     return true;
                 }
             } else {
-                ring.end(&view);
+                ring.end(view.free);
             }
         }
     }
 }
 
-fn is_idle(ring: &Ring, view: &View, span: Span, now_ns: u64) -> bool {
-    view.newest_ns <= now_ns && view.head.since(ring.expired(view, now_ns, span.window_ns)) == 0
+fn is_idle(ring: &Ring, view: View, span: Span, now_ns: u64) -> bool {
+    view.newest_ns <= now_ns
+        && view.head.since(ring.expired(view.tail, view.head, now_ns, span.window_ns)) == 0
 }
 
 /// The answer where nothing is taken. Of a torn view it may be wrong, and is thrown away.
-fn found(ring: &Ring, view: &View, at_ns: u64, expired: Mark, ask: &Ask) -> Answer {
+// A view is handed over in parts: as a whole it would have to be in memory.
+#[inline(never)]
+fn found(ring: &Ring, head: Mark, newest_ns: u64, expired: Mark, ask: &Ask) -> Answer {
     let Span { units: limit, window_ns } = ask.span;
-    let live = u64::from(view.head.since(expired));
+    let at_ns = ask.now_ns.max(newest_ns);
+    let live = u64::from(head.since(expired));
     // When so many of the units that count are gone.
     let gone_after_ns = |units: u64| {
-        let entry = ring.seek(expired, view.head, |_, next| u64::from(next.since(expired)) < units);
-        (ring.time_ns(ring.load(entry.index)) + window_ns).saturating_sub(at_ns)
+        let entry = ring.load(ring.nth(expired, head, units as u32));
+        (ring.time_ns(entry) + window_ns).saturating_sub(at_ns)
     };
-    let newest = ring.load(view.head.index.wrapping_sub(1));
+    let newest = ring.load(head.index().wrapping_sub(1));
     let reset_after_ns = match live {
         0 => 0,
-        _ if ring.units(newest) > 0 => (view.newest_ns + window_ns).saturating_sub(at_ns),
+        _ if ring.units(newest) > 0 => (newest_ns + window_ns).saturating_sub(at_ns),
         _ => gone_after_ns(live),
     };
     // Nothing always fits, even beside a debt.

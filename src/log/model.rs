@@ -7,7 +7,7 @@ use std::ptr;
 
 use crossbeam_epoch::Collector;
 
-use crate::log::current::{Found, Guard};
+use crate::log::current::{Found, Guard, Owner};
 use crate::log::ring::Ring;
 use crate::log::word::Layout;
 use crate::log::{Answer, Ask, Mode, Span};
@@ -25,7 +25,7 @@ struct Keep;
 
 // SAFETY: nothing is ever dropped.
 unsafe impl Guard for Keep {
-    fn retire<T: Send + 'static>(&self, unlinked: Box<T>) {
+    fn retire<P: Owner + Send + 'static>(&self, unlinked: P) {
         mem::forget(unlinked);
     }
 }
@@ -35,9 +35,9 @@ struct Pinned(crossbeam_epoch::Guard);
 // SAFETY: as for the guard itself.
 unsafe impl Guard for Pinned {
     /// The memory is kept, so that a late reader meets the ring's witness.
-    fn retire<T: Send + 'static>(&self, unlinked: Box<T>) {
-        // SAFETY: it came out of a box, and is not dropped otherwise.
-        self.0.defer(move || unsafe { ptr::drop_in_place(Box::into_raw(unlinked)) });
+    fn retire<P: Owner + Send + 'static>(&self, unlinked: P) {
+        // SAFETY: it is a box, and is not dropped otherwise.
+        self.0.defer(move || unsafe { ptr::drop_in_place(unlinked.into_raw()) });
         self.0.flush();
     }
 }
@@ -114,16 +114,16 @@ impl Log {
                 break view;
             }
         };
-        let all = view.tail.index..view.head.index;
+        let all = view.tail.index()..view.head.index();
         let entries: Vec<_> = all.map(|index| ring.load(index)).collect();
         let units: u32 = entries.iter().map(|&entry| ring.units(entry)).sum();
         assert_eq!(view.head.since(view.tail), units, "what is announced is what the entries say");
-        for end in view.tail.index..=view.head.index {
-            let behind = crate::log::ring::Mark { index: end, units: 0 };
+        for end in view.tail.index()..=view.head.index() {
+            let behind = crate::log::ring::Mark::new(end, 0);
             let sought = ring.seek(view.tail, behind, |_, _| true);
-            let listed = entries[..(end - view.tail.index) as usize].iter().map(|&entry| ring.units(entry));
+            let listed = entries[..(end - view.tail.index()) as usize].iter().map(|&entry| ring.units(entry));
             assert_eq!(
-                (sought.index, sought.since(view.tail)),
+                (sought.index(), sought.since(view.tail)),
                 (end, listed.sum()),
                 "sums are of the entries"
             );

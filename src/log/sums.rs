@@ -12,6 +12,9 @@ pub(super) const BLOCK_BITS: u32 = 3;
 #[cfg(all(loom, feature = "loom"))]
 pub(super) const BLOCK_BITS: u32 = 1;
 
+/// Slots in a block.
+pub(super) const BLOCK: u32 = 1 << BLOCK_BITS;
+
 /// One word for each block of each level.
 #[derive(Debug)]
 pub(super) struct Sums {
@@ -54,8 +57,38 @@ impl Sums {
         unpack(self.at(level, index).load(Ordering::Acquire)).0
     }
 
+    /// Sums up each block of which the slot at `index` is the last; `units` are those of the slots of the smallest.
+    pub(super) fn complete(&self, index: u32, units: impl FnOnce() -> u32) {
+        if self.levels.is_empty() {
+            return;
+        }
+        self.set(1, index, index, |_| units());
+        for level in 2..=self.height() {
+            let span: u32 = 1 << (level * BLOCK_BITS);
+            if !(index + 1).is_multiple_of(span) {
+                return;
+            }
+            let parts = (index + 1 - span..=index).step_by((span >> BLOCK_BITS) as usize);
+            self.set(level, index, index, |_| {
+                parts.map(|at| self.get(level - 1, at)).fold(0, u32::wrapping_add)
+            });
+        }
+    }
+
+    /// Lowers the sums that the slot at `index` is in by `units`, which are given back by the change at index `by`.
+    pub(super) fn lower(&self, index: u32, units: u32, by: u32) {
+        for level in 1..=self.height() {
+            let span_bits = level * BLOCK_BITS;
+            let is_summed = by >> span_bits > index >> span_bits;
+            if !is_summed {
+                return;
+            }
+            self.set(level, index, by, |sum| sum.wrapping_sub(units));
+        }
+    }
+
     /// The change at index `by` makes the block's sum `units(old sum)`, unless it has done so.
-    pub(super) fn set(&self, level: u32, index: u32, by: u32, units: impl FnOnce(u32) -> u32) {
+    fn set(&self, level: u32, index: u32, by: u32, units: impl FnOnce(u32) -> u32) {
         let sum = self.at(level, index);
         // Acquire: as in `get`.
         let old = sum.load(Ordering::Acquire);

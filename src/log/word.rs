@@ -50,10 +50,11 @@ pub(super) const fn kind(word: u64) -> Kind {
     }
 }
 
-/// The lap bit of the `lap`-th time around; the first is marked, so that an empty word is of none.
+/// The lap bit of the times around of which the lowest bit is 0, or is not; the first is marked, so that an empty word is
+/// of none.
 #[inline]
-pub(super) const fn lap(lap: u32) -> u64 {
-    if lap.is_multiple_of(2) { LAP } else { 0 }
+pub(super) const fn lap(lowest: u32) -> u64 {
+    if lowest == 0 { LAP } else { 0 }
 }
 
 /// Whether the word was written in the lap of this bit.
@@ -91,7 +92,9 @@ pub(super) const fn less(entry: u64, give_back: u64, units: u32) -> Option<u64> 
 /// How an entry's bits are split between time and units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
-    unit_bits: u32,
+    /// Bits below the time.
+    time_shift: u32,
+    max_units: u32,
 }
 
 impl Layout {
@@ -100,37 +103,38 @@ impl Layout {
         let time_bits = if bits(window_ns) < MAX_TIME_BITS { bits(window_ns) + 1 } else { MAX_TIME_BITS };
         let (wanted, left) = (bits(limit), u64::BITS - FLAGS - time_bits);
         let unit_bits = if wanted < left { wanted } else { left };
-        Self { unit_bits: if unit_bits < GIVEN_BITS { unit_bits } else { GIVEN_BITS } }
+        let unit_bits = if unit_bits < GIVEN_BITS { unit_bits } else { GIVEN_BITS };
+        Self { time_shift: unit_bits + FLAGS, max_units: (1 << unit_bits) - 1 }
     }
 
     /// The most units of one entry.
     #[inline]
     pub(super) const fn max_units(self) -> u64 {
-        (1 << self.unit_bits) - 1
+        self.max_units as u64
     }
 
     /// The latest time of an entry, from the ring's base.
     #[inline]
     pub(super) const fn max_offset_ns(self) -> u64 {
-        u64::MAX >> (FLAGS + self.unit_bits)
+        u64::MAX >> self.time_shift
     }
 
     #[inline]
     pub(super) fn entry(self, offset_ns: u64, units: u64, lap: u64) -> u64 {
         debug_assert!(offset_ns <= self.max_offset_ns() && units <= self.max_units(), "checked before");
-        offset_ns << (self.unit_bits + FLAGS) | units << FLAGS | lap | ENTRY
+        offset_ns << self.time_shift | units << FLAGS | lap | ENTRY
     }
 
     /// An entry's time, from the ring's base.
     #[inline]
     pub(super) const fn offset_ns(self, word: u64) -> u64 {
-        word >> (self.unit_bits + FLAGS)
+        word >> self.time_shift
     }
 
-    /// An entry's units; other words have none.
+    /// An entry's units.
     #[inline]
-    pub(super) const fn units(self, word: u64) -> u32 {
-        if word & KIND_BITS == ENTRY { (word >> FLAGS & self.max_units()) as u32 } else { 0 }
+    pub(super) const fn units(self, entry: u64) -> u32 {
+        (entry >> FLAGS) as u32 & self.max_units
     }
 }
 

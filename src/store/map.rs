@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::algorithm::MAX_WORD;
 use crate::cell::{Cell, HighMark};
-use crate::log::{Dead, Log};
+use crate::log::{self, Dead, Log, Pin};
+use crate::store::front::Front;
 use crate::store::{Found, KeyHasher, Life, Lookup, NoRoom, Store, Turn, sealed};
 
 /// The word of a cell whose key has not been charged yet: idle at any time.
@@ -17,27 +18,34 @@ const NEW: u64 = 0;
 const DEAD: u64 = u64::MAX;
 const _: () = assert!(DEAD > MAX_WORD);
 
-/// What is kept of a key: a limiter uses one of the two.
+/// What is kept of a key: a limiter uses the word or the log.
 #[derive(Debug)]
-struct State {
+struct State<K> {
+    key: K,
     word: Cell,
     log: Log,
 }
 
-impl State {
-    fn new() -> Arc<Self> {
-        Arc::new(Self { word: Cell::new(NEW), log: Log::new() })
+impl<K> State<K> {
+    fn new(key: K) -> Arc<Self> {
+        Arc::new(Self { key, word: Cell::new(NEW), log: Log::new() })
+    }
+
+    /// It is leaving the map, or has left it.
+    fn is_dead(&self, guard: &Pin) -> bool {
+        self.word.load() == DEAD || self.log.is_dead(guard)
     }
 }
 
 /// Keys kept whole, in [`flurry`]'s map: no two keys ever share a quota.
 ///
 /// # Cost
-/// About 200 bytes a key besides the key's own. A check of a known key is lock-free; a new key takes the lock of one bin, and
-/// a resize is shared by those who insert. Nothing leaves by itself: call
+/// About 270 bytes a key, and twice the key's own. A check of a known key is lock-free, and most of the time does not come to
+/// the map; a new key takes the lock of one bin, and a resize is shared by those who insert. Nothing leaves by itself: call
 /// [`Limiter::evict_idle`](crate::Limiter::evict_idle) now and then, or use [`Table`](crate::Table).
 pub struct Map<K, H = KeyHasher> {
-    states: flurry::HashMap<K, Arc<State>, H>,
+    states: flurry::HashMap<K, Arc<State<K>>, H>,
+    front: Front<State<K>>,
     /// Above every word, or time, that was evicted: a newcomer starts no earlier.
     floor: HighMark,
     lanes: KeyHasher,
@@ -57,18 +65,62 @@ where
     pub(crate) fn new(hasher: H) -> Self {
         Self {
             states: flurry::HashMap::with_hasher(hasher),
+            front: Front::new(),
             floor: HighMark::new(0),
             lanes: KeyHasher::default(),
         }
     }
 
     /// Takes a dead key out of the map, unless somebody did and put it in anew.
-    fn bury<Q>(&self, key: &Q, dead: &Arc<State>)
+    fn bury<Q>(&self, key: &Q, dead: &Arc<State<K>>)
     where
         K: Borrow<Q>,
         Q: ?Sized + Hash + Ord,
     {
         self.states.pin().compute_if_present(key, |_, now| (!Arc::ptr_eq(now, dead)).then(|| now.clone()));
+    }
+
+    /// The state of a key that was asked for before, or of one that is dead.
+    #[inline]
+    fn known<'g, Q>(&'g self, guard: &'g Pin, hash: u64, key: &Q) -> Option<&'g State<K>>
+    where
+        K: Borrow<Q>,
+        Q: ?Sized + Eq,
+    {
+        self.front.get(guard, hash, |state| state.key.borrow() == key)
+    }
+
+    fn keep_near(&self, guard: &Pin, hash: u64, state: &Arc<State<K>>) {
+        self.front.put(guard, hash, state, self.states.len(), |state| state.is_dead(guard));
+    }
+
+    /// The log of a key that `known` does not know, or knows as dead.
+    #[cold]
+    fn far_log<Q, T>(
+        &self,
+        guard: &Pin,
+        hash: u64,
+        key: &Q,
+        mut visit: impl FnMut(&Log, &HighMark) -> Result<T, Dead>,
+    ) -> Option<T>
+    where
+        K: Borrow<Q>,
+        Q: ?Sized + Hash + Ord + ToOwned<Owned = K>,
+    {
+        let states = self.states.pin();
+        loop {
+            let Some(state) = states.get(key) else {
+                _ = states.try_insert(key.to_owned(), State::new(key.to_owned()));
+                continue;
+            };
+            match visit(&state.log, &self.floor) {
+                Ok(answer) => {
+                    self.keep_near(guard, hash, state);
+                    return Some(answer);
+                }
+                Err(Dead) => self.bury(key, state),
+            }
+        }
     }
 
     /// Forgets the keys that are idle, and says how many. Checks go on meanwhile.
@@ -89,10 +141,33 @@ where
         self.evict(|state| die(&state.log, &self.floor))
     }
 
-    fn evict(&self, die: impl Fn(&State) -> bool) -> usize {
+    fn evict(&self, die: impl Fn(&State<K>) -> bool) -> usize {
         let states = self.states.pin();
         let dead = states.iter().filter(|(_, state)| die(state));
-        dead.map(|(key, state)| self.bury(key, state)).count()
+        let count = dead.map(|(key, state)| self.bury(key, state)).count();
+        let guard = log::pin();
+        self.front.sweep(&guard, |state| state.is_dead(&guard));
+        count
+    }
+
+    /// What a new key starts with, and the floor. To be asked after its word was looked for: whoever evicted the key has
+    /// raised the floor before.
+    fn start(&self, life: Life) -> (u64, u64) {
+        let floor = self.floor.get();
+        (life.fresh.max(floor), floor)
+    }
+
+    /// `turn` on the word of a state, or on that of a new key.
+    fn turn_from<T>(
+        &self,
+        state: &State<K>,
+        life: Life,
+        mut turn: impl FnMut(u64, u64) -> Turn<T>,
+    ) -> Option<T> {
+        Self::turn(&state.word, |word| {
+            let (word, floor) = if word == NEW { self.start(life) } else { (word, 0) };
+            turn(word, floor)
+        })
     }
 
     /// `turn` on the word of a cell, or `None` when the cell is dead.
@@ -167,14 +242,15 @@ where
 
     fn log_or_new_token<T>(
         &self,
+        guard: &Pin,
         key: &K,
         visit: impl FnMut(&Log, &HighMark) -> Result<T, Dead>,
     ) -> Option<T> {
-        self.log_or_new(key, visit)
+        self.log_or_new(guard, key, visit)
     }
 
     fn len(&self, life: Life) -> usize {
-        let live = |state: &State| {
+        let live = |state: &State<K>| {
             let word = state.word.load();
             word != DEAD && !life.is_idle(word)
         };
@@ -214,28 +290,28 @@ where
         life: Life,
         mut turn: impl FnMut(u64, u64) -> Turn<T>,
     ) -> Result<T, NoRoom> {
-        // After the word: whoever evicted the key has raised the floor before.
-        let start = || {
-            let floor = self.floor.get();
-            (life.fresh.max(floor), floor)
-        };
+        let (guard, hash) = (log::pin(), self.hash(key));
+        if let Some(answer) =
+            self.known(&guard, hash, key).and_then(|state| self.turn_from(state, life, &mut turn))
+        {
+            return Ok(answer);
+        }
         let states = self.states.pin();
         loop {
             let Some(state) = states.get(key) else {
-                let (word, floor) = start();
+                let (word, floor) = self.start(life);
                 if let Turn::Keep(answer) = turn(word, floor) {
                     return Ok(answer);
                 }
                 // Uncharged. A charge decided before the key was in the map could miss that it was evicted meanwhile.
-                _ = states.try_insert(key.to_owned(), State::new());
+                _ = states.try_insert(key.to_owned(), State::new(key.to_owned()));
                 continue;
             };
-            let decided = Self::turn(&state.word, |word| {
-                let (word, floor) = if word == NEW { start() } else { (word, 0) };
-                turn(word, floor)
-            });
-            match decided {
-                Some(answer) => return Ok(answer),
+            match self.turn_from(state, life, &mut turn) {
+                Some(answer) => {
+                    self.keep_near(&guard, hash, state);
+                    return Ok(answer);
+                }
                 None => self.bury(key, state),
             }
         }
@@ -246,8 +322,8 @@ where
         match word {
             Some(word) if word != DEAD && word != NEW => look(word, 0),
             _ => {
-                let floor = self.floor.get();
-                look(life.fresh.max(floor), floor)
+                let (word, floor) = self.start(life);
+                look(word, floor)
             }
         }
     }
@@ -260,17 +336,18 @@ where
         self.states.pin().get(key).and_then(|state| visit(&state.log).ok())
     }
 
-    fn log_or_new<T>(&self, key: &Q, mut visit: impl FnMut(&Log, &HighMark) -> Result<T, Dead>) -> Option<T> {
-        let states = self.states.pin();
-        loop {
-            let Some(state) = states.get(key) else {
-                _ = states.try_insert(key.to_owned(), State::new());
-                continue;
-            };
-            match visit(&state.log, &self.floor) {
-                Ok(answer) => return Some(answer),
-                Err(Dead) => self.bury(key, state),
-            }
+    #[inline]
+    fn log_or_new<T>(
+        &self,
+        guard: &Pin,
+        key: &Q,
+        mut visit: impl FnMut(&Log, &HighMark) -> Result<T, Dead>,
+    ) -> Option<T> {
+        let hash = self.hash(key);
+        let near = self.known(guard, hash, key).map(|state| visit(&state.log, &self.floor));
+        if let Some(Ok(answer)) = near {
+            return Some(answer);
         }
+        self.far_log(guard, hash, key, visit)
     }
 }

@@ -8,6 +8,7 @@
 //! A store knows nothing of algorithms: it is told what an idle word looks like ([`Life`]) and what to do with the word
 //! it finds.
 
+mod front;
 mod hasher;
 mod map;
 mod single;
@@ -20,7 +21,7 @@ pub use table::{Overflow, Table};
 
 use crate::cell::HighMark;
 pub(crate) use crate::cell::Turn;
-use crate::log::{Dead, Log};
+use crate::log::{Dead, Log, Pin};
 
 /// What a fresh word and an idle one look like at the time of a call.
 #[doc(hidden)]
@@ -119,6 +120,7 @@ pub trait Store: sealed::Sealed {
     #[doc(hidden)]
     fn log_or_new_token<T>(
         &self,
+        guard: &Pin,
         token: &Self::Token,
         visit: impl FnMut(&Log, &HighMark) -> Result<T, Dead>,
     ) -> Option<T>;
@@ -177,7 +179,12 @@ pub trait Lookup<Q: ?Sized>: Store {
     /// Shows the key's log, a new one if need be, and the mark that nothing new may start before. `None`: this store keeps
     /// no logs.
     #[doc(hidden)]
-    fn log_or_new<T>(&self, key: &Q, visit: impl FnMut(&Log, &HighMark) -> Result<T, Dead>) -> Option<T>;
+    fn log_or_new<T>(
+        &self,
+        guard: &Pin,
+        key: &Q,
+        visit: impl FnMut(&Log, &HighMark) -> Result<T, Dead>,
+    ) -> Option<T>;
 }
 
 mod sealed {

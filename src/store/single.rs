@@ -1,7 +1,7 @@
 //! The store of a limiter without keys.
 
 use crate::cell::{Apart, Cell, HighMark};
-use crate::log::{Dead, Log};
+use crate::log::{Dead, Log, Pin};
 use crate::store::{Found, Life, Lookup, NoRoom, Store, Turn, sealed};
 
 /// One word, or one log, for all callers.
@@ -72,10 +72,11 @@ impl Store for Single {
 
     fn log_or_new_token<T>(
         &self,
+        guard: &Pin,
         key: &(),
         visit: impl FnMut(&Log, &HighMark) -> Result<T, Dead>,
     ) -> Option<T> {
-        self.log_or_new(key, visit)
+        self.log_or_new(guard, key, visit)
     }
 
     fn len(&self, life: Life) -> usize {
@@ -124,7 +125,12 @@ impl Lookup<()> for Single {
     }
 
     #[inline]
-    fn log_or_new<T>(&self, (): &(), mut visit: impl FnMut(&Log, &HighMark) -> Result<T, Dead>) -> Option<T> {
+    fn log_or_new<T>(
+        &self,
+        _: &Pin,
+        (): &(),
+        mut visit: impl FnMut(&Log, &HighMark) -> Result<T, Dead>,
+    ) -> Option<T> {
         visit(&self.log, &self.floor).ok()
     }
 }

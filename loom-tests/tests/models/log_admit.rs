@@ -89,6 +89,24 @@ fn log_a_wait_over_blocks() {
         .run();
 }
 
+/// The same where units differ, so that sums are what is stepped by.
+#[test]
+fn log_a_wait_over_mixed_blocks() {
+    scenario("log_a_wait_over_mixed_blocks", 5, 10, 3, &[(1, 2), (2, 1), (3, 1)])
+        .thread(&[take(4, 1)])
+        .thread(&[look(5, 5), look(12, 5)])
+        .run();
+}
+
+/// Entries of one unit each, until there is one of two: no denial counts entries for units from then on.
+#[test]
+fn log_units_of_a_kind_and_another() {
+    scenario("log_units_of_a_kind_and_another", 4, 10, 3, &[(1, 1), (2, 1)])
+        .thread(&[take(3, 2)])
+        .thread(&[look(4, 4), take(4, 2), look(4, 4)])
+        .run();
+}
+
 /// Expired blocks are stepped over, and passed, while others do the same.
 #[test]
 fn log_expiry_over_blocks() {

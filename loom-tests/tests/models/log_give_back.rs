@@ -79,6 +79,16 @@ fn log_the_newest_and_a_check() {
         .run();
 }
 
+/// Entries of two units each, until one is lowered.
+#[test]
+fn log_a_refund_from_entries_of_a_kind() {
+    scenario("log_a_refund_from_entries_of_a_kind", 4, 10, 3, &[(1, 2), (2, 2)])
+        .thread(&[refund(3, 1, 1)])
+        .thread(&[look(4, 3), look(4, 4)])
+        .bounds(TWO)
+        .run();
+}
+
 /// A refund from a block that is summed up, beside one that is being summed up.
 #[test]
 fn log_a_refund_from_a_summed_block() {

@@ -21,7 +21,7 @@ impl<C> Core<C> {
             return Self::peek_logged(store, key, span, now_ns, cost);
         }
         let (guard, ask) = (log::pin(), ask(span, now_ns, cost, Mode::Take));
-        let answer = store.log_or_new(key, |log, floor| log.ask(&guard, || floor.get(), &ask));
+        let answer = store.log_or_new(&guard, key, |log, floor| log.ask(&guard, || floor.get(), &ask));
         answer.map_or_else(|| no_logs(span), |answer| decision(span, cost, answer))
     }
 
@@ -54,7 +54,7 @@ impl<C> Core<C> {
             return if looked.is_allowed() { Ok(nothing) } else { Err(looked) };
         }
         let (guard, ask) = (log::pin(), ask(span, now_ns, units, Mode::Take));
-        let answer = store.log_or_new(key, |log, floor| {
+        let answer = store.log_or_new(&guard, key, |log, floor| {
             // Before the charge.
             let mark = self.returns.mark(hash);
             log.ask(&guard, || floor.get(), &ask).map(|answer| (mark, answer))
@@ -85,7 +85,7 @@ impl<C> Core<C> {
         let guard = log::pin();
         let take = |units| {
             let ask = ask(span, now_ns, units, Mode::Take);
-            let answer = store.log_or_new_token(token, |log, floor| {
+            let answer = store.log_or_new_token(&guard, token, |log, floor| {
                 let mark = self.returns.mark(hash);
                 log.ask(&guard, || floor.get(), &ask).map(|answer| (mark, answer))
             });
@@ -109,7 +109,7 @@ impl<C> Core<C> {
     /// As [`charge`](Self::charge).
     pub(super) fn charge_logged<S: Store>(store: &S, token: &S::Token, span: Span, now_ns: u64, units: u64) {
         let (guard, ask) = (log::pin(), ask(span, now_ns, units, Mode::Charge));
-        _ = store.log_or_new_token(token, |log, floor| log.ask(&guard, || floor.get(), &ask));
+        _ = store.log_or_new_token(&guard, token, |log, floor| log.ask(&guard, || floor.get(), &ask));
     }
 
     /// As [`give_back`](Self::give_back), by the time at which they were taken: units of one time are all alike.
@@ -169,6 +169,7 @@ pub(super) fn count<S: Store>(store: &S, span: Span, now_ns: u64) -> usize {
     store.count_logs(|log: &Log| !log.is_idle(&guard, span, now_ns))
 }
 
+#[inline]
 fn ask(span: Span, now_ns: u64, cost: u64, mode: Mode) -> Ask {
     Ask { span, now_ns: Now::at(now_ns).ns(), cost, mode }
 }

@@ -16,7 +16,7 @@ use std::hash::{BuildHasher, Hash};
 
 use crate::cell::{Apart, HighMark};
 use crate::error::BuildError;
-use crate::log::{Dead, Log};
+use crate::log::{Dead, Log, Pin};
 use crate::store::{self, KeyHasher, Life, Lookup, NoRoom, Store, Turn, sealed};
 
 use overflow::Shared;
@@ -280,7 +280,12 @@ impl<H: BuildHasher> Store for Table<H> {
         None
     }
 
-    fn log_or_new_token<T>(&self, _: &u64, _: impl FnMut(&Log, &HighMark) -> Result<T, Dead>) -> Option<T> {
+    fn log_or_new_token<T>(
+        &self,
+        _: &Pin,
+        _: &u64,
+        _: impl FnMut(&Log, &HighMark) -> Result<T, Dead>,
+    ) -> Option<T> {
         None
     }
 
@@ -340,7 +345,7 @@ impl<Q: ?Sized + Hash, H: BuildHasher> Lookup<Q> for Table<H> {
         None
     }
 
-    fn log_or_new<T>(&self, _: &Q, _: impl FnMut(&Log, &HighMark) -> Result<T, Dead>) -> Option<T> {
+    fn log_or_new<T>(&self, _: &Pin, _: &Q, _: impl FnMut(&Log, &HighMark) -> Result<T, Dead>) -> Option<T> {
         None
     }
 }
