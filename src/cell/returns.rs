@@ -3,7 +3,7 @@
 //! A reservation remembers the word that its charge left. Units come back in the order in which they were taken, so when
 //! earlier units are given back, later ones move up, and the word that was remembered is too late: by it the units would
 //! seem to be there when they have come back long ago. Each return that moves others is therefore added up here, and who
-//! gives back later subtracts what was added since.
+//! gives back later subtracts what was added since. Units move up no further than to the time at which they were taken.
 //!
 //! Sums are kept per lane of keys, not per key: a return of another key of the lane is subtracted too, which gives back
 //! less than it might, and never more.
