@@ -11,6 +11,9 @@ use tollgate::{Clock, DirectLimiter, Limiter, ManualClock, Quota, StdClock, TscC
 /// Never denied within a run: the cost of an admission, which writes.
 const AMPLE: Quota = Quota::per_second(1_000_000_000);
 
+/// The same for many keys, each of which stays in use: a key that is idle at once gives its place to the next.
+const LASTING: Quota = Quota::new(1, Duration::from_secs(100)).burst(10_000_000);
+
 /// Denied from the second call on: the cost of a refusal, which only reads.
 const SCARCE: Quota = Quota::per_day(1);
 
@@ -26,8 +29,12 @@ fn direct(c: &mut Criterion) {
     let mut group = c.benchmark_group("direct");
     let ample = DirectLimiter::new(AMPLE).unwrap();
     group.bench_function("admit", |b| b.iter(|| ample.check()));
+    let mut lease = ample.lease();
+    group.bench_function("admit, leased", |b| b.iter(|| lease.check()));
     let scarce = DirectLimiter::new(SCARCE).unwrap();
     group.bench_function("deny", |b| b.iter(|| scarce.check()));
+    let mut lease = scarce.lease();
+    group.bench_function("deny, leased", |b| b.iter(|| lease.check()));
     group.finish();
 }
 
@@ -88,14 +95,24 @@ fn log(c: &mut Criterion) {
 fn keyed(c: &mut Criterion) {
     let mut group = c.benchmark_group("keyed");
     for keys in [1_u64, 1_000, 1_000_000] {
-        let limiter = Limiter::<u64>::builder(AMPLE).capacity(1_000_000).build().unwrap();
+        let ample = if keys == 1 { AMPLE } else { LASTING };
+        let limiter = Limiter::<u64>::builder(ample).capacity(1_000_000).build().unwrap();
         let mut next = sequence(keys);
         group.bench_function(BenchmarkId::new("admit", keys), |b| b.iter(|| limiter.check(&next())));
+        let mut decisions = Vec::with_capacity(BATCH);
+        group.bench_function(BenchmarkId::new("admit 32 at once", keys), |b| {
+            b.iter(|| {
+                let batch: [u64; BATCH] = std::array::from_fn(|_| next());
+                decisions.clear();
+                limiter.check_many(&batch, &mut decisions);
+                black_box(&decisions).len()
+            });
+        });
         let limiter = Limiter::<u64>::builder(SCARCE).capacity(1_000_000).build().unwrap();
         let mut next = sequence(keys);
         group.bench_function(BenchmarkId::new("deny", keys), |b| b.iter(|| limiter.check(&next())));
     }
-    let limiter = Limiter::<u64>::builder(AMPLE).build().unwrap();
+    let limiter = Limiter::<u64>::builder(LASTING).build().unwrap();
     let mut next = sequence(1_000);
     let mut now_ns = 0;
     group.bench_function("admit_at/1000", |b| {
@@ -106,6 +123,8 @@ fn keyed(c: &mut Criterion) {
     });
     group.finish();
 }
+
+const BATCH: usize = 32;
 
 /// Keys in an order that no prefetcher guesses.
 fn sequence(keys: u64) -> impl FnMut() -> u64 {
