@@ -80,7 +80,7 @@ fn log_a_lap_behind() {
 #[test]
 fn log_a_look_among_laps() {
     scenario("log_a_look_among_laps", 2, 2, 2, &[(1, 2)])
-        .thread(&[look(3, 2), take(4, 2)])
+        .thread(&[look(3, 2)])
         .thread(&[take(3, 1), take(4, 1), take(5, 1), take(6, 2), take(8, 1), take(9, 1)])
         .bounds(Bounds { free: Some(0), ..LAPS })
         .run();
