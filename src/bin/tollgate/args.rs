@@ -45,18 +45,23 @@ Examples:
 
 const BENCH_HELP: &str = "\
 Rows:
-  one key, 1,000 keys, ...  one decision at a time, in random order, each admitted
+  one key, 1,000 keys, ...  one at a time, in random order, each admitted
   in batches                the same, 32 keys at a time
   denials of one key        each refused
   without keys              one limit for all callers
   without keys, leased      the same, each thread on a lease of its own
-  ns                        of one decision in one of the threads, the median of 7 samples
-  floor ns                  what such a decision cannot do without, measured in the same way: a clock
-                            read (one for each batch, none for a lease), a hash of the key if there is
-                            one, and a line of memory read and, unless refused, written
-The floor checks nothing, and each thread writes plain memory of its own. A limiter's memory is shared
-and written by atomic operations, which wait for each other even on one thread: batches show it most.
-Run it on an idle machine. `cargo bench` compares with other limiters.";
+Columns:
+  ns                        of a decision in one of the threads: the median of
+                            several samples; on one thread without the times at
+                            which the system interrupted it, on several with them
+  floor ns                  what such a decision cannot do without, measured in
+                            the same way: a clock read (one for each batch, none
+                            for a lease), a hash of the key if there is one, and
+                            a line of memory read and, unless refused, written
+The floor checks nothing, and each thread writes plain memory of its own. The
+memory of a limiter is shared and written by atomic operations, which wait for
+each other even on one thread: batches show it most.
+Let nothing else run meanwhile. `cargo bench` compares with other limiters.";
 
 const BENCH_EXAMPLES: &str = "\
 Examples:

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
 
-/// Samples of which the median counts. An odd number has one.
+/// Samples of which the median counts.
 const ROUNDS: usize = 7;
-/// Keys decided between two looks at the time: tens of microseconds.
-const CHUNK: usize = 1 << 10;
+/// Keys decided between two looks at the time: some microseconds at the least, and less than the system gives others when
+/// it interrupts.
+const CHUNK: usize = 1 << 12;
 
 /// Decides on keys in one thread, and counts those allowed. The loop is inside, compiled together with what it calls.
 pub(super) type Worker<'a> = Box<dyn FnMut(&[u64]) -> usize + 'a>;
@@ -65,7 +66,7 @@ impl<'p> Gauge<'p> {
         self.figures
     }
 
-    /// Measures a row on each number of threads.
+    /// Measures a row on each number of threads. The keys are whole chunks.
     pub(super) fn row(&mut self, name: &'static str, keys: &[u64], limiter: &Workers, floor: &Workers) {
         for &threads in &self.threads {
             self.progress.set_message(name);
@@ -78,8 +79,8 @@ impl<'p> Gauge<'p> {
             self.figures.push(Figure {
                 name,
                 threads,
-                ns: median(&limiters),
-                floor_ns: median(&floors),
+                ns: median(limiters.iter().map(|sample| sample.ns).collect()),
+                floor_ns: median(floors.iter().map(|sample| sample.ns).collect()),
                 allowed_share: total.allowed as f64 / total.made as f64,
             });
             self.progress.inc(1);
@@ -93,32 +94,37 @@ impl<'p> Gauge<'p> {
         let timed = |thread: usize| {
             let mut work = workers(thread);
             let first = chunks * thread / threads + chunks * round / ROUNDS;
-            let mut calls = Calls::default();
+            let (mut times_ns, mut calls) = (Vec::new(), Calls::default());
             barrier.wait();
             let start = Instant::now();
+            let mut last = start;
             for chunk in keys.chunks(CHUNK).cycle().skip(first) {
                 calls = calls.and(Calls { made: chunk.len(), allowed: work(chunk) });
-                if start.elapsed() >= self.sample {
+                let now = Instant::now();
+                times_ns.push((now - last).as_nanos() as f64 / chunk.len() as f64);
+                if now - start >= self.sample {
                     break;
                 }
+                last = now;
             }
-            Sample { ns: start.elapsed().as_nanos() as f64 / calls.made as f64, calls }
+            (times_ns, calls)
         };
         let timed = &timed;
-        let samples: Vec<Sample> = thread::scope(|scope| {
+        let (times_ns, calls): (Vec<_>, Vec<_>) = thread::scope(|scope| {
             let started: Vec<_> = (0..threads).map(|thread| scope.spawn(move || timed(thread))).collect();
-            started.into_iter().map(|thread| thread.join().expect("nothing here panics")).collect()
+            started.into_iter().map(|thread| thread.join().expect("nothing here panics")).unzip()
         });
-        // The rates add up.
-        let per_ns: f64 = samples.iter().map(|sample| 1.0 / sample.ns).sum();
-        let calls = samples.iter().fold(Calls::default(), |sum, sample| sum.and(sample.calls));
-        Sample { ns: threads as f64 / per_ns, calls }
+        // Alone, most chunks are not interrupted, and those that are say nothing. Threads that are interrupted do not meet, and
+        // their chunks would hide what meeting costs: there the whole time counts, and the rates add up.
+        let typical_ns = if threads == 1 { median } else { mean };
+        let per_ns: f64 = times_ns.into_iter().map(|times_ns| 1.0 / typical_ns(times_ns)).sum();
+        Sample { ns: threads as f64 / per_ns, calls: calls.into_iter().fold(Calls::default(), Calls::and) }
     }
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Sample {
-    /// What a decision took in one thread.
+    /// What a decision took in one of the threads.
     ns: f64,
     calls: Calls,
 }
@@ -135,8 +141,11 @@ impl Calls {
     }
 }
 
-fn median(samples: &[Sample]) -> f64 {
-    let mut times: Vec<f64> = samples.iter().map(|sample| sample.ns).collect();
+fn mean(times: Vec<f64>) -> f64 {
+    times.iter().sum::<f64>() / times.len() as f64
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
     times.sort_by(f64::total_cmp);
     times[times.len() / 2]
 }
@@ -145,13 +154,9 @@ fn median(samples: &[Sample]) -> f64 {
 mod tests {
     use super::*;
 
-    fn sample(ns: f64) -> Sample {
-        Sample { ns, calls: Calls::default() }
-    }
-
     #[test]
-    fn one_slow_sample_does_not_count() {
-        assert_eq!(median(&[sample(3.0), sample(900.0), sample(2.0)]), 3.0);
+    fn one_slow_time_does_not_count() {
+        assert_eq!(median(vec![3.0, 900.0, 2.0]), 3.0);
     }
 
     #[test]
