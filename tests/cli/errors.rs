@@ -10,7 +10,9 @@ const GOOD: &[u8] = b"2015-05-17T10:05:03Z,a\n";
 #[test]
 fn help_and_version_are_no_errors() {
     assert_eq!(stdout_of(&["--version"], b""), format!("tollgate {}\n", env!("CARGO_PKG_VERSION")));
-    for args in [&["--help"][..], &["replay", "--help"], &["replay", "-h"], &["synth", "--help"]] {
+    for args in
+        [&["--help"][..], &["replay", "--help"], &["replay", "-h"], &["synth", "--help"], &["bench", "-h"]]
+    {
         let help = stdout_of(args, b"");
         assert!(help.contains("Examples:\n  tollgate "), "{args:?}: {help}");
     }

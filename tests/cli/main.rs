@@ -1,5 +1,6 @@
 //! The command line from outside: arguments in, text and exit codes out.
 
+mod bench;
 mod errors;
 mod formats;
 mod keys;

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use jiff::Timestamp;
@@ -42,7 +43,35 @@ Examples:
   tollgate synth --lines 100000 --clients 5000 --rate 200 > made-up.log
   tollgate synth --seed 7 | tollgate replay --limit 30/min -";
 
-/// Replay access logs against rate limits, and make up logs to try them on.
+const BENCH_HELP: &str = "\
+Rows:
+  one key, 1,000 keys, ...  one at a time, in random order, each admitted
+  in batches                the same, 32 keys at a time
+  denials of one key        each refused
+  without keys              one limit for all callers
+  without keys, leased      the same, each thread on a lease of its own
+Columns:
+  ns                        of a decision in one of the threads: the median of
+                            several samples; on one thread without the times at
+                            which the system interrupted it, on several with them
+  floor ns                  what such a decision cannot do without, measured in
+                            the same way: a clock read (one for each batch, none
+                            for a lease), a hash of the key if there is one, and
+                            a line of memory read and, unless refused, written
+The floor checks nothing, and each thread writes plain memory of its own. The
+memory of a limiter is shared and written by atomic operations, which wait for
+each other even on one thread: batches show it most.
+Let nothing else run meanwhile. `cargo bench` compares with other limiters.";
+
+const BENCH_EXAMPLES: &str = "\
+Examples:
+  tollgate bench
+  tollgate bench --seconds 20 --json";
+
+/// The longest measurement, within which no quota of it is used up.
+const SECONDS_MAX: f64 = 600.0;
+
+/// Replay access logs against rate limits, make up logs to try them on, and measure decisions.
 #[derive(Debug, Parser)]
 #[command(name = "tollgate", version, after_help = EXAMPLES)]
 pub(crate) struct Cli {
@@ -54,6 +83,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Replay(ReplayArgs),
     Synth(SynthArgs),
+    Bench(BenchArgs),
 }
 
 /// Report what limits would have allowed and denied of the requests in access logs.
@@ -135,6 +165,30 @@ pub(crate) struct SynthArgs {
     /// Requests per second outside the burst, on average, from 1 to 1000000.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) rate: u32,
+}
+
+/// Measure how fast decisions are on this machine, beside what it could do at best.
+///
+/// Decisions per second with few and many keys, one by one and in batches, admitted and refused, on one
+/// thread and on as many as there are cores.
+#[derive(Debug, Args)]
+#[command(after_help = BENCH_EXAMPLES, after_long_help = format!("{BENCH_HELP}\n\n{BENCH_EXAMPLES}"))]
+pub(crate) struct BenchArgs {
+    /// How long to measure in all, up to 600 seconds. Making and filling the limiters comes on top.
+    #[arg(long, value_name = "S", default_value = "5", value_parser = seconds)]
+    pub(crate) seconds: Duration,
+
+    /// One JSON object instead of tables.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let number: f64 = text.parse().map_err(|_| "not a number of seconds, such as 5 or 0.5".to_owned())?;
+    if !(number > 0.0 && number <= SECONDS_MAX) {
+        return Err(format!("more than 0 and at most {SECONDS_MAX} seconds can be measured"));
+    }
+    Ok(Duration::from_secs_f64(number))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,6 +1,7 @@
-//! The `tollgate` command: what a limit would have done to the traffic in an access log.
+//! The `tollgate` command: what a limit would have done to the traffic in an access log, and how fast decisions are here.
 
 mod args;
+mod bench;
 mod failure;
 mod input;
 mod key;
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Replay(args) => replay::command(&args),
         Command::Synth(args) => synth::command(&args),
+        Command::Bench(args) => bench::command(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -88,7 +88,7 @@ fn comparison(outcome: &Outcome) -> String {
 }
 
 /// Rows of a label and figures, the figures flush right. A label too long for its column has a line of its own.
-fn table<const N: usize>(title: &str, heads: [&str; N], rows: &[(String, [String; N])]) -> String {
+pub(crate) fn table<const N: usize>(title: &str, heads: [&str; N], rows: &[(String, [String; N])]) -> String {
     let widths: [usize; N] = std::array::from_fn(|column| {
         rows.iter().map(|(_, cells)| cells[column].len()).chain([heads[column].len()]).max().unwrap_or(0)
     });
@@ -190,11 +190,11 @@ fn bars(values: &[u64]) -> Vec<String> {
 }
 
 /// A number with its thousands set apart.
-fn count(number: u64) -> String {
+pub(crate) fn count(number: u64) -> String {
     HumanCount(number).to_string()
 }
 
-pub(super) fn plural(number: u64, noun: &str) -> String {
+pub(crate) fn plural(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
