@@ -25,23 +25,49 @@ struct Common<C> {
     quota: Quota,
     algorithm: String,
     settings: Settings,
-    clock: C,
+    clock: Source<C>,
+}
+
+/// A clock, or how to make one when it turns out to be needed: the default takes some 10 ms, once per process.
+#[derive(Clone, Debug)]
+enum Source<C> {
+    Default(fn() -> C),
+    Given(C),
+}
+
+impl<C> Source<C> {
+    fn make(self) -> C {
+        match self {
+            Self::Default(make) => make(),
+            Self::Given(clock) => clock,
+        }
+    }
 }
 
 impl Common<DefaultClock> {
     fn new(quota: Quota) -> Self {
         let algorithm = DEFAULT_ALGORITHM.to_owned();
-        Self { quota, algorithm, settings: Settings::default(), clock: DefaultClock::default() }
+        Self {
+            quota,
+            algorithm,
+            settings: Settings::default(),
+            clock: Source::Default(DefaultClock::default),
+        }
     }
 }
 
 impl<C> Common<C> {
     fn clock<D>(self, clock: D) -> Common<D> {
-        Common { quota: self.quota, algorithm: self.algorithm, settings: self.settings, clock }
+        Common {
+            quota: self.quota,
+            algorithm: self.algorithm,
+            settings: self.settings,
+            clock: Source::Given(clock),
+        }
     }
 
     fn build(self, many_keys: bool) -> Result<Core<C>, BuildError> {
-        Ok(Core::new(Plan::new(self.quota, &self.algorithm, &self.settings)?, self.clock, many_keys))
+        Ok(Core::new(Plan::new(self.quota, &self.algorithm, &self.settings)?, self.clock.make(), many_keys))
     }
 }
 
