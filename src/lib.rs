@@ -19,6 +19,7 @@
 //! # Map
 //!
 //! * [`Limiter`] by key, [`DirectLimiter`] without; [`Quota`] says how much, [`Decision`] what was answered.
+//! * [`Reservation`] takes units before the work is done, [`Lease`] takes many for one thread: worth it for hot keys only.
 //! * [`algorithm`]: the arithmetic, by name; the default is `gcra`.
 //! * [`clock`]: where time comes from; every method also exists with the time as an argument.
 //! * [`store`]: [`Table`], the default, has fixed memory; [`Map`] keeps exact keys.

@@ -100,3 +100,13 @@ fn a_time_of_ones_own_is_kept() {
     let allowed: Vec<bool> = decisions.iter().map(Decision::is_allowed).collect();
     assert_eq!(allowed, [true, true, false, true, false, true]);
 }
+
+/// As of a channel, that may have more later.
+#[test]
+fn a_batch_ends_where_its_iterator_says_so_first() {
+    let limiter = Limiter::<u64>::builder(Quota::per_second(5)).clock(ManualClock::new(S)).build().unwrap();
+    let mut turns = [Some(&1), None, Some(&2)].into_iter();
+    let mut decisions = vec![];
+    limiter.check_many(std::iter::from_fn(|| turns.next().flatten()), &mut decisions);
+    assert_eq!(decisions.len(), 1);
+}

@@ -215,3 +215,23 @@ fn its_arithmetic_alone() {
     assert!(step.decision.is_allowed());
     assert!(cooldown.decide(step.word, Now::at(0), 1).decision.is_denied());
 }
+
+/// The limit is the algorithm's, not the quota's: half of it.
+#[test]
+fn what_a_lease_has_in_hand_does_not_lift_the_algorithms_own_limit() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let half = |rate: Rate, settings: &_| {
+            algorithm::build("gcra", &Quota::new(rate.limit().div_ceil(2), rate.period()), settings)
+        };
+        algorithm::register("half", half).unwrap();
+    });
+    let builder = DirectLimiter::builder(Quota::per_second(10)).algorithm("half");
+    let limiter = builder.clock(ManualClock::new(S)).build().unwrap();
+    let mut lease = limiter.lease_n(2);
+    assert!(lease.check().is_allowed());
+    assert_eq!(lease.held(), 1);
+    limiter.clock().advance(Duration::from_secs(1));
+    let refused = lease.check_n(6);
+    assert!(refused.is_denied() && !refused.fits_later());
+}

@@ -28,7 +28,7 @@ const LEVELS: [(u8, &str, &[&str]); 13] = [
 /// is an argument.
 const NEVER: [(&str, &[&str]); 3] = [("algorithm", &["sync"]), ("limiter", &["sync"]), ("store", &["clock"])];
 
-/// The files with unsafe code. All but the first have it for loom only.
+/// The files with unsafe code. `log/model.rs` and `log/witness.rs` have it for loom only.
 const FENCED: [&str; 4] = ["log/current.rs", "log/model.rs", "log/witness.rs", "store/table/memory.rs"];
 
 /// What stands above the declaration of a module that opens the insides of others for `loom-tests`.

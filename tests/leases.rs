@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tollgate::{Clock, DirectLimiter, Lease, Limiter, ManualClock, Quota, store::Store};
+use tollgate::{Clock, DirectLimiter, Lease, Limiter, ManualClock, Overflow, Quota, store::Store};
 
 const S: u64 = 1_000_000_000;
 const MS: u64 = 1_000_000;
@@ -251,4 +251,103 @@ fn an_adversary_spends_late_what_was_taken_early() {
         admitted += (0..5).map(|_| lease.check_n_at(1, now_ns).taken()).sum::<u64>();
     }
     assert_eq!(admitted, 100 + 3 * 4);
+}
+
+#[test]
+fn a_clock_that_is_set_back_does_not_keep_a_refusal() {
+    for algorithm in ALL {
+        let (limiter, hour) = (direct(algorithm, "10/s"), 3_600 * S);
+        let mut lease = limiter.lease_n(1);
+        assert!(lease.check_n_at(10, hour).is_allowed());
+        assert!(lease.check_n_at(1, hour).is_denied());
+        assert_eq!(lease.check_n_at(1, S), limiter.peek_n_at(1, S), "{algorithm}");
+    }
+}
+
+/// At times later than the clock's, and not ended.
+#[test]
+fn what_came_back_at_times_of_ones_own_is_not_given_back() {
+    for algorithm in ALL {
+        let (limiter, now_ns) = (direct(algorithm, "100/10s"), 1_000 * S);
+        let mut lease = limiter.lease_n(10);
+        assert!(lease.check_n_at(1, now_ns).is_allowed());
+        let later_ns = now_ns + 20 * S;
+        assert!(limiter.check_n_at(90, later_ns).is_allowed());
+        drop(lease);
+        assert_eq!(limiter.peek_at(later_ns).remaining(), 10, "{algorithm}");
+    }
+}
+
+#[test]
+fn a_refusal_counts_what_is_in_hand_as_remaining() {
+    for algorithm in ALL {
+        let limiter = direct(algorithm, "100/10s");
+        let mut lease = limiter.lease_n(4);
+        assert!(lease.check().is_allowed());
+        assert!(limiter.check_n(95).is_allowed());
+        let refused = lease.check_n(5);
+        assert_eq!((refused.is_denied(), lease.held(), refused.remaining()), (true, 3, 4), "{algorithm}");
+        assert_eq!(lease.check_n(5).remaining(), 4, "{algorithm}: remembered");
+        assert_eq!(lease.check_n(101).remaining(), 4, "{algorithm}: never fits");
+        assert!(lease.check_n(4).is_allowed(), "{algorithm}");
+    }
+}
+
+#[test]
+fn a_cost_of_zero_looks_again() {
+    for algorithm in ALL {
+        let limiter = direct(algorithm, "10/10s");
+        let mut lease = limiter.lease_n(1);
+        assert!(lease.check().is_allowed());
+        assert!(limiter.check_n(9).is_allowed());
+        assert_eq!(lease.check_n(0).remaining(), 0, "{algorithm}");
+    }
+}
+
+/// A key without a place stands where the shared quota stands.
+#[test]
+fn a_look_at_a_key_without_a_place_is_a_peek() {
+    let builder = Limiter::<u64>::builder(Quota::per_second(5)).capacity(1).overflow(Overflow::Share);
+    let limiter = builder.clock(ManualClock::new(S)).build().unwrap();
+    (0..200).for_each(|key| assert!(limiter.check_n(&key, 5).remaining() == 0));
+    let mut lease = limiter.lease_n(&1_000, 1);
+    assert_eq!(lease.check_n(0).remaining(), limiter.peek(&1_000).remaining());
+}
+
+#[test]
+fn a_key_without_a_place_is_not_let_through_for_a_cost_that_never_fits() {
+    let builder = Limiter::<u64>::builder(Quota::per_second(5)).capacity(1).overflow(Overflow::Allow);
+    let limiter = builder.clock(ManualClock::new(S)).build().unwrap();
+    (0..200).for_each(|key| assert!(limiter.check_n(&key, 5).is_allowed()));
+    assert!(limiter.overflowed() > 0);
+    let mut lease = limiter.lease_n(&1_000, 1);
+    assert!(lease.check_n(5).is_allowed());
+    let refused = lease.check_n(6);
+    assert!(refused.is_denied() && !refused.fits_later());
+}
+
+#[test]
+fn refusals_do_not_make_a_lease_larger() {
+    let limiter = direct("gcra", "100000/s");
+    let mut lease = limiter.lease();
+    assert!(limiter.check_n(100_000).is_allowed());
+    (1..=20).for_each(|cost| assert!(lease.check_n(cost).is_denied()));
+    limiter.reset();
+    assert!(lease.check().is_allowed());
+    assert_eq!(lease.held(), 0);
+}
+
+#[test]
+fn units_that_a_refund_gave_back_are_not_given_back_again() {
+    for algorithm in ALL {
+        let limiter = direct(algorithm, "100/10s");
+        let mut lease = limiter.lease_n(20);
+        assert!(lease.check().is_allowed());
+        limiter.refund(u64::MAX);
+        assert!(limiter.check().is_allowed());
+        limiter.refund(1);
+        assert!(limiter.check_n(100).is_allowed());
+        drop(lease);
+        assert_eq!(limiter.peek().remaining(), 0, "{algorithm}");
+    }
 }

@@ -121,3 +121,43 @@ fn a_window_before_counts_in_the_shared_quota() {
     });
     assert!(limiter.check_at(&key.unwrap(), 10 * S).is_denied());
 }
+
+/// What is remembered of refunds does not come round to what it was.
+#[test]
+fn refunds_of_more_than_there_is_are_remembered() {
+    for algorithm in ALL {
+        let limiter = direct(algorithm, "10/10s");
+        let held = limiter.reserve_at(5, S).unwrap();
+        assert!(limiter.check_n_at(5, S).is_allowed());
+        limiter.refund_at(u64::MAX, S);
+        assert_eq!(left(&limiter, S), 10, "{algorithm}");
+        assert!(limiter.check_at(S).is_allowed());
+        limiter.refund_at(1, S);
+        assert!(limiter.check_n_at(10, S).is_allowed());
+        held.cancel_at(S);
+        assert_eq!(left(&limiter, S), 0, "{algorithm}");
+    }
+}
+
+/// Enough is given back in front of the holders to pass the end of the sum.
+#[test]
+fn a_sum_of_returns_that_begins_anew_gives_nothing_back_twice() {
+    let limiter = direct("gcra", "1/s burst 2000000000");
+    let most = 1_900_000_000;
+    let first = limiter.reserve_at(most, S).unwrap();
+    let holders: Vec<_> = (0..100).map(|_| limiter.reserve_at(1, S).unwrap()).collect();
+    first.cancel_at(S);
+    let mut moved = most;
+    while moved < u64::MAX / S {
+        let units = most.min(u64::MAX / S + 1 - moved);
+        let (large, later) = (limiter.reserve_at(units, S).unwrap(), limiter.reserve_at(1, S).unwrap());
+        large.cancel_at(S);
+        later.cancel_at(S);
+        moved += units;
+    }
+    // All that the holders had has come back by itself.
+    assert!(limiter.check_n_at(500, 200 * S).is_allowed());
+    let before = left(&limiter, 200 * S);
+    holders.into_iter().for_each(|held| held.cancel_at(200 * S));
+    assert_eq!(left(&limiter, 200 * S), before);
+}

@@ -48,6 +48,20 @@ pub(crate) struct Since {
     pub(crate) refunded: u64,
 }
 
+impl Lane {
+    /// In turn. A sum that begins anew counts as a reset, or what was given back between two times could seem to be little.
+    fn add(&self, sum: &AtomicU64, given: u64) {
+        // Relaxed: as `Returns::settle` says; all additions are made in turn.
+        let before = sum.load(Ordering::Relaxed);
+        if before.checked_add(given).is_none() {
+            // Relaxed: as above.
+            self.resets.fetch_add(1, Ordering::Relaxed);
+        }
+        // Relaxed: as above.
+        sum.store(before.wrapping_add(given), Ordering::Relaxed);
+    }
+}
+
 impl Returns {
     /// For one key, or for many.
     pub(crate) fn new(many: bool) -> Self {
@@ -95,19 +109,19 @@ impl Returns {
     /// Adds what a holder gives back. To be made between finding the word and putting the lower one: whoever finds that one by its Acquire
     /// sees the sum, by the exchange's Release. If the exchange fails, by a charge, the sum is too large, which is strict.
     pub(crate) fn settle(&self, hash: u64, given: u64) {
-        // Relaxed: as said.
-        self.lane(hash).settled.fetch_add(given, Ordering::Relaxed);
+        let lane = self.lane(hash);
+        lane.add(&lane.settled, given);
     }
 
     /// Adds what anybody gives back, in the same way.
     pub(crate) fn refund(&self, hash: u64, given: u64) {
-        // Relaxed: as in `settle`.
-        self.lane(hash).refunded.fetch_add(given, Ordering::Relaxed);
+        let lane = self.lane(hash);
+        lane.add(&lane.refunded, given);
     }
 
     /// Notes a reset, in the same way.
     pub(crate) fn reset(&self, hash: u64) {
-        // Relaxed: as in `settle`.
+        // Relaxed: as said of `settle`.
         self.lane(hash).resets.fetch_add(1, Ordering::Relaxed);
     }
 }

@@ -1,12 +1,10 @@
 //! Units taken in advance and spent by one thread.
 
-use core::time::Duration;
 use std::fmt;
 
 use crate::clock::Clock;
 use crate::decision::Decision;
-use crate::limiter::Plan;
-use crate::limiter::core::{Core, Grant};
+use crate::limiter::core::{Core, Grant, Wish};
 use crate::store::Store;
 use crate::time::duration_ns;
 
@@ -56,13 +54,14 @@ const ADAPTIVE_SHARE: u64 = 16;
 pub struct Lease<'a, C: Clock, S: Store> {
     core: &'a Core<C>,
     store: &'a S,
-    plan: &'a Plan,
     token: S::Token,
     hash: u64,
     size: Size,
     /// Units in hand, all of the last grant.
     held: u64,
     grant: Option<Grant>,
+    /// When that was, if not by the clock.
+    granted_at_ns: Option<u64>,
     seen: Seen,
     refused: Option<Refusal>,
 }
@@ -90,6 +89,7 @@ struct Size {
 struct Refusal {
     cost: u64,
     held: u64,
+    from_ns: u64,
     until_ns: u64,
     reset_ns: u64,
     seen: Seen,
@@ -112,9 +112,15 @@ impl Seen {
 }
 
 impl Refusal {
-    fn at(&self, now_ns: u64) -> Decision {
-        let after = |time_ns: u64| time_ns.saturating_sub(now_ns);
-        Decision::denied(self.seen.limit, self.seen.left, after(self.until_ns), after(self.reset_ns))
+    /// The same refusal, to the same cost with as much in hand, while it lasts. At a time before it the clock has stepped
+    /// back, and all may be different.
+    fn again(&self, cost: u64, held: u64, now_ns: u64) -> Option<Decision> {
+        let is_same = (self.cost, self.held) == (cost, held);
+        let lasts = (self.from_ns..self.until_ns).contains(&now_ns);
+        let Seen { limit, left, .. } = self.seen;
+        let after = |time_ns: u64| time_ns - now_ns;
+        (is_same && lasts)
+            .then(|| Decision::denied(limit, left, after(self.until_ns), after(self.reset_ns.max(now_ns))))
     }
 }
 
@@ -128,18 +134,15 @@ impl Size {
         Self { now: 1, max: (limit / ADAPTIVE_SHARE).clamp(1, MAX_ADAPTIVE), is_fixed: false, last_ns: 0 }
     }
 
-    /// The size for a grant at a time: twice the last one if that was soon spent, half if it lasted.
-    fn at(&mut self, now_ns: u64) -> u64 {
-        let elapsed_ns = now_ns.saturating_sub(self.last_ns);
-        self.last_ns = now_ns;
-        if !self.is_fixed {
-            self.now = match elapsed_ns {
-                ..OFTEN_NS => (self.now * 2).min(self.max),
-                OFTEN_NS..SELDOM_NS => self.now,
-                SELDOM_NS.. => (self.now / 2).max(1),
-            };
-        }
-        self.now
+    /// The size of a grant at a time: twice the last one if that was soon spent, half if it lasted.
+    fn at(self, now_ns: u64) -> Self {
+        let now = match now_ns.saturating_sub(self.last_ns) {
+            _ if self.is_fixed => self.now,
+            ..OFTEN_NS => (self.now * 2).min(self.max),
+            OFTEN_NS..SELDOM_NS => self.now,
+            SELDOM_NS.. => (self.now / 2).max(1),
+        };
+        Self { now, last_ns: now_ns, ..self }
     }
 }
 
@@ -152,10 +155,20 @@ impl<'a, C: Clock, S: Store> Lease<'a, C, S> {
         hash: u64,
         units: Option<u64>,
     ) -> Self {
-        let plan = core.plan();
-        let size = units.map_or_else(|| Size::adaptive(plan.capacity()), Size::fixed);
+        let size = units.map_or_else(|| Size::adaptive(core.plan().capacity()), Size::fixed);
         let seen = Seen { limit: 0, left: 0, reset_after_ns: 0 };
-        Self { core, store, plan, token, hash, size, held: 0, grant: None, seen, refused: None }
+        Self {
+            core,
+            store,
+            token,
+            hash,
+            size,
+            held: 0,
+            grant: None,
+            granted_at_ns: None,
+            seen,
+            refused: None,
+        }
     }
 
     /// Units in hand.
@@ -174,29 +187,30 @@ impl<'a, C: Clock, S: Store> Lease<'a, C, S> {
     pub fn check_n(&mut self, cost: u64) -> Decision {
         match self.spend(cost) {
             Some(decision) => decision,
-            None => self.take(cost, self.core.now_ns()),
+            None => self.take(cost, self.core.now_ns(), false),
         }
     }
 
-    /// [`check_n`](Self::check_n) at a time of your own. Such a lease is best ended by [`end_at`](Self::end_at).
+    /// [`check_n`](Self::check_n) at a time of your own. Such a lease is best ended by [`end_at`](Self::end_at): dropped, it
+    /// gives back at the time of its last grant, and nothing if there was a call since that took units.
     #[inline]
     pub fn check_n_at(&mut self, cost: u64, now_ns: u64) -> Decision {
         match self.spend(cost) {
             Some(decision) => decision,
-            None => self.take(cost, now_ns),
+            None => self.take(cost, now_ns, true),
         }
     }
 
-    /// Gives back what is in hand, as dropping does, at a time of your own.
+    /// Gives back what is in hand at a time of your own, no earlier than that of any call made meanwhile.
     pub fn end_at(mut self, now_ns: u64) {
-        self.give_back(now_ns);
+        self.give_back(now_ns, false);
     }
 
     /// What is in hand answers, if it is enough.
     #[inline]
     fn spend(&mut self, cost: u64) -> Option<Decision> {
-        // Nothing is in hand before the first grant; a cost of zero is for `take` then.
-        self.held = self.held.checked_sub(cost).filter(|_| self.grant.is_some())?;
+        // A cost of zero is for `take`, which looks.
+        self.held = self.held.checked_sub(cost).filter(|_| cost > 0)?;
         Some(self.allowed(cost))
     }
 
@@ -207,46 +221,56 @@ impl<'a, C: Clock, S: Store> Lease<'a, C, S> {
     }
 
     #[inline(never)]
-    fn take(&mut self, cost: u64, now_ns: u64) -> Decision {
-        let is_same = |refused: &Refusal| (refused.cost, refused.held) == (cost, self.held);
-        if let Some(refused) = self.refused.filter(|refused| is_same(refused) && now_ns < refused.until_ns) {
-            return refused.at(now_ns);
+    fn take(&mut self, cost: u64, now_ns: u64, is_own_time: bool) -> Decision {
+        if let Some(refused) = self.refused.and_then(|refused| refused.again(cost, self.held, now_ns)) {
+            return refused;
         }
+        let plan = self.core.plan();
         if cost == 0 {
-            return self.core.look(self.store, &self.token, self.plan, now_ns);
+            self.seen = Seen::by(&self.core.look(self.store, &self.token, plan, now_ns));
+            return self.allowed(0);
         }
-        // What is in hand must not make a cost fit that never does.
-        let need = if cost > self.plan.capacity() { cost } else { cost - self.held };
-        let extra = self.size.at(now_ns) - 1;
-        match self.core.grant(self.store, &self.token, self.hash, self.plan, now_ns, need, extra) {
+        let size = self.size.at(now_ns);
+        let wish = Wish { cost, held: self.held, extra: size.now - 1 };
+        match self.core.grant(self.store, &self.token, self.hash, plan, now_ns, wish) {
             Ok(grant) => {
                 // What was in hand is spent first: the rest is all of this grant.
-                self.held = grant.units - need;
-                self.seen = Seen::by(&grant.decision);
+                self.held = grant.units - (cost - self.held);
+                (self.size, self.seen) = (size, Seen::by(&grant.decision));
+                self.granted_at_ns = is_own_time.then_some(now_ns);
                 (self.grant, self.refused) = (Some(grant), None);
                 self.allowed(cost)
             }
-            Err(decision) => {
-                let from_now = |after: Duration| now_ns.saturating_add(duration_ns(after));
-                self.refused = decision.fits_later().then(|| Refusal {
-                    cost,
-                    held: self.held,
-                    until_ns: from_now(decision.retry_after()),
-                    reset_ns: from_now(decision.reset_after()),
-                    seen: Seen::by(&decision),
-                });
-                decision
-            }
+            Err(refusal) => self.refuse(cost, now_ns, refusal),
         }
     }
 
-    fn give_back(&mut self, now_ns: u64) {
+    /// The limiter's refusal, with what is in hand, remembered for as long as it lasts.
+    fn refuse(&mut self, cost: u64, now_ns: u64, refusal: Decision) -> Decision {
+        let seen = Seen::by(&refusal);
+        let seen = Seen { left: seen.left.saturating_add(self.held), ..seen };
+        if !refusal.fits_later() {
+            return Decision::never_fits(seen.limit, seen.left, seen.reset_after_ns);
+        }
+        let refused = Refusal {
+            cost,
+            held: self.held,
+            from_ns: now_ns,
+            until_ns: now_ns.saturating_add(duration_ns(refusal.retry_after())),
+            reset_ns: now_ns.saturating_add(seen.reset_after_ns),
+            seen,
+        };
+        self.refused = Some(refused);
+        refused.again(cost, self.held, now_ns).unwrap_or(refusal)
+    }
+
+    fn give_back(&mut self, now_ns: u64, alone: bool) {
         let held = core::mem::take(&mut self.held);
         if let Some(Grant { units, taken: Some(taken), .. }) = self.grant.take()
             && held > 0
         {
-            let spent = units - held;
-            self.core.settle(self.store, &self.token, self.plan, now_ns, units, spent, taken, false);
+            let (plan, spent) = (self.core.plan(), units - held);
+            self.core.settle(self.store, &self.token, plan, now_ns, units, spent, taken, alone);
         }
     }
 }
@@ -254,7 +278,9 @@ impl<'a, C: Clock, S: Store> Lease<'a, C, S> {
 impl<C: Clock, S: Store> Drop for Lease<'_, C, S> {
     fn drop(&mut self) {
         if self.held > 0 {
-            self.give_back(self.core.now_ns());
+            // A time of the caller's own may be earlier than calls made since.
+            let alone = self.granted_at_ns.is_some();
+            self.give_back(self.granted_at_ns.unwrap_or_else(|| self.core.now_ns()), alone);
         }
     }
 }

@@ -1,7 +1,6 @@
 //! A pointer to what is replaced while others read it, and the only `unsafe` code of the log.
 //!
-//! A pointer that is swapped while others read what it pointed to. Readers are pinned; what was swapped out is dropped when
-//! everybody who was pinned then is not any more.
+//! Readers are pinned; what was swapped out is dropped when everybody who was pinned then is not any more.
 
 #![allow(unsafe_code)]
 
@@ -124,21 +123,24 @@ impl<P: Owner> Current<P> {
     }
 
     /// Puts the first value.
-    pub(crate) fn start(&self, value: P) -> bool {
-        self.put(ptr::null_mut(), value.into_raw())
+    pub(crate) fn start(&self, value: P) -> bool
+    where
+        P: Send,
+    {
+        self.put(ptr::null_mut(), value.into_raw()).is_some()
     }
 
     /// Nothing was ever put, and nothing will be.
     pub(crate) fn die(&self) -> bool {
-        self.put(ptr::null_mut(), dead())
+        self.put(ptr::null_mut(), dead()).is_some()
     }
 
     /// Drops `new` again if it is not wanted.
-    fn put(&self, old: *mut P::Value, new: *mut P::Value) -> bool {
+    fn put(&self, old: *mut P::Value, new: *mut P::Value) -> Option<*mut P::Value> {
         // AcqRel: Release pairs with the Acquire in `get`, and passes on what made the old value old.
         // Relaxed on failure: whoever was faster is found by `get`.
-        let done = self.pointer.compare_exchange(old, new, Ordering::AcqRel, Ordering::Relaxed).is_ok();
-        if !done && is_value(new) {
+        let done = self.pointer.compare_exchange(old, new, Ordering::AcqRel, Ordering::Relaxed).ok();
+        if done.is_none() && is_value(new) {
             // SAFETY: the callers made it from an owner, and nobody else has it from here.
             drop(unsafe { P::from_raw(new) });
         }
@@ -158,14 +160,13 @@ impl<P: Owner + Send + 'static> Current<P> {
     }
 
     fn swap(&self, guard: &impl Guard, old: &P::Value, new: *mut P::Value) -> bool {
-        let old = ptr::from_ref(old).cast_mut();
-        let done = self.put(old, new);
-        if done {
+        let out = self.put(ptr::from_ref(old).cast_mut(), new);
+        if let Some(out) = out {
             // SAFETY: it came from an owner that was put, and each exchange takes out one: while our guard lives nothing that
             // was put is dropped, so no other value has its address. Nobody who is pinned from now on finds it.
-            guard.retire(unsafe { P::from_raw(old) });
+            guard.retire(unsafe { P::from_raw(out) });
         }
-        done
+        out.is_some()
     }
 }
 

@@ -3,11 +3,11 @@
 //! The map is what counts: it says which state is a key's. What is found here was the map's when it was put, and the map lets go
 //! only of states that are dead and say so, so it is the map's still, or dead. Who finds nothing, or a dead state, asks the map.
 
-use core::fmt;
+use core::{fmt, ptr};
 use std::sync::Arc;
 
 use crate::log::{Current, Found, Pin};
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU8, AtomicU64, Ordering};
 
 /// States of one line: their hashes and addresses fill a cache line.
 const WAYS: usize = 4;
@@ -18,6 +18,8 @@ const MIN_LINES: usize = 16;
 /// States by the hashes of their keys, as far as there is room on their lines.
 pub(super) struct Front<T> {
     lines: Current<Box<Lines<T>>>,
+    /// Somebody makes other lines: they are large, and one set is enough.
+    is_changing: AtomicU8,
 }
 
 struct Lines<T>(Box<[Line<T>]>);
@@ -49,7 +51,7 @@ impl<T> Lines<T> {
 
 impl<T> Front<T> {
     pub(super) fn new() -> Self {
-        Self { lines: Current::new() }
+        Self { lines: Current::new(), is_changing: AtomicU8::new(0) }
     }
 
     /// A state with this hash that `is` the one.
@@ -81,18 +83,12 @@ impl<T: Send + Sync + 'static> Front<T> {
     ) {
         let lines = match self.lines.get(guard) {
             Found::Value(lines) if keys <= lines.0.len() * WAYS / 2 => lines,
-            Found::Value(old) => {
-                // Empty: what is in use comes back.
-                self.lines.replace(guard, old, Some(Lines::new(old.0.len() * 2)));
-                return;
-            }
-            _ => {
-                self.lines.start(Lines::new(MIN_LINES));
-                return;
-            }
+            Found::Value(old) => return self.change(guard, Some(old), old.0.len() * 2),
+            _ => return self.change(guard, None, MIN_LINES),
         };
         for way in lines.ways(hash) {
             let done = match way.state.get(guard) {
+                Found::Value(old) if ptr::eq(old, &**state) => return,
                 Found::Value(old) if is_dead(old) => way.state.replace(guard, old, Some(state.clone())),
                 Found::Unset => way.state.start(state.clone()),
                 _ => false,
@@ -105,9 +101,31 @@ impl<T: Send + Sync + 'static> Front<T> {
         }
     }
 
-    /// Lets go of the dead.
-    pub(super) fn sweep(&self, guard: &Pin, is_dead: impl Fn(&T) -> bool) {
+    /// Other lines in the place of these, empty: what is in use comes back. Unless somebody else is at it.
+    fn change(&self, guard: &Pin, old: Option<&Lines<T>>, lines: usize) {
+        // Acquire: pairs with the Release store below: who is next finds the lines of the one before.
+        // Relaxed on failure: nothing is read.
+        if self.is_changing.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            return;
+        }
+        match (old, self.lines.get(guard)) {
+            (Some(old), Found::Value(now)) if ptr::eq(old, now) => {
+                self.lines.replace(guard, old, Some(Lines::new(lines)));
+            }
+            (None, Found::Unset) => _ = self.lines.start(Lines::new(lines)),
+            _ => {}
+        }
+        // Release: pairs with the Acquire above.
+        self.is_changing.store(0, Ordering::Release);
+    }
+
+    /// Lets go of the dead, and of lines that are far too many for `keys`.
+    pub(super) fn sweep(&self, guard: &Pin, keys: usize, is_dead: impl Fn(&T) -> bool) {
         let Found::Value(lines) = self.lines.get(guard) else { return };
+        let enough = (keys / WAYS * 2 + 1).next_power_of_two().max(MIN_LINES);
+        if lines.0.len() > 4 * enough {
+            return self.change(guard, Some(lines), enough);
+        }
         for way in lines.0.iter().flat_map(|line| &line.0) {
             if let Found::Value(state) = way.state.get(guard)
                 && is_dead(state)
@@ -198,7 +216,36 @@ mod tests {
             front.put(&log::pin(), state.0, state, 2, is_dead);
         }
         states[0].1.store(true, Ordering::Relaxed);
-        front.sweep(&log::pin(), is_dead);
+        front.sweep(&log::pin(), 1, is_dead);
         assert!(!found(&front, 1, 1) && found(&front, 2, 2));
+    }
+
+    #[test]
+    fn shrinks_with_the_keys() {
+        let front = front();
+        let lines = |front: &Front<State>| match front.lines.get(&log::pin()) {
+            Found::Value(lines) => lines.0.len(),
+            _ => 0,
+        };
+        for _ in 0..3 {
+            let keys = lines(&front) * WAYS;
+            front.put(&log::pin(), 1, &state(1), keys, is_dead);
+        }
+        assert_eq!(lines(&front), 8 * MIN_LINES);
+        front.sweep(&log::pin(), 4 * MIN_LINES, is_dead);
+        assert_eq!(lines(&front), 8 * MIN_LINES, "not by much");
+        front.sweep(&log::pin(), 0, is_dead);
+        assert_eq!(lines(&front), MIN_LINES);
+    }
+
+    #[test]
+    fn a_state_is_put_once() {
+        let front = front();
+        let states = [state(1), state(2)];
+        for _ in 0..=WAYS {
+            front.put(&log::pin(), 5, &states[0], 1, is_dead);
+        }
+        front.put(&log::pin(), 5, &states[1], 1, is_dead);
+        assert!(found(&front, 5, 1) && found(&front, 5, 2));
     }
 }

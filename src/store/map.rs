@@ -41,7 +41,8 @@ impl<K> State<K> {
 ///
 /// # Cost
 /// About 270 bytes a key, and twice the key's own. A check of a known key is lock-free, and most of the time does not come to
-/// the map; a new key takes the lock of one bin, and a resize is shared by those who insert. Nothing leaves by itself: call
+/// the map; a new key takes the lock of one bin, and a resize is shared by those who insert. Now and then a check allocates a
+/// larger index of the keys in use. Nothing leaves by itself: call
 /// [`Limiter::evict_idle`](crate::Limiter::evict_idle) now and then, or use [`Table`](crate::Table).
 pub struct Map<K, H = KeyHasher> {
     states: flurry::HashMap<K, Arc<State<K>>, H>,
@@ -146,7 +147,7 @@ where
         let dead = states.iter().filter(|(_, state)| die(state));
         let count = dead.map(|(key, state)| self.bury(key, state)).count();
         let guard = log::pin();
-        self.front.sweep(&guard, |state| state.is_dead(&guard));
+        self.front.sweep(&guard, states.len(), |state| state.is_dead(&guard));
         count
     }
 

@@ -20,7 +20,7 @@ impl<C> Core<C> {
         asked: impl IntoIterator<Item = (&'k Q, u64)>,
         decisions: &mut Vec<Decision>,
     ) {
-        let mut asked = asked.into_iter().map(|(key, cost)| {
+        let mut asked = asked.into_iter().fuse().map(|(key, cost)| {
             let hint = store.hint(key);
             store.prefetch(hint);
             (key, hint, cost)

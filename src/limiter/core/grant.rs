@@ -20,10 +20,25 @@ pub(crate) struct Grant {
     pub(crate) taken: Option<Taken>,
 }
 
+/// What a lease asks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wish {
+    /// Of the call, above what is in hand.
+    pub(crate) cost: u64,
+    pub(crate) held: u64,
+    /// To have in hand afterwards; fewer when little is left.
+    pub(crate) extra: u64,
+}
+
+impl Wish {
+    /// What must fit.
+    pub(super) const fn need(self) -> u64 {
+        self.cost - self.held
+    }
+}
+
 impl<C> Core<C> {
-    /// Takes `need` units if they fit, and up to `extra` more, fewer when little is left: in one step, or for a log in two.
-    /// `need` is not zero.
-    #[expect(clippy::too_many_arguments, reason = "as a settlement, and one caller")]
+    /// Takes the units that are wished for if those that are needed fit: in one step, or for a log in two.
     pub(crate) fn grant<S: Store>(
         &self,
         store: &S,
@@ -31,13 +46,14 @@ impl<C> Core<C> {
         hash: u64,
         plan: &Plan,
         now_ns: u64,
-        need: u64,
-        extra: u64,
+        wish: Wish,
     ) -> Result<Grant, Decision> {
+        let Wish { cost, extra, .. } = wish;
+        let need = wish.need();
         let untaken = |decision| Grant { units: need, decision, taken: None };
         let meter = match &plan.kind {
             Kind::Metered(meter) => meter,
-            Kind::Logged(span) => return self.grant_logged(store, token, hash, *span, now_ns, need, extra),
+            Kind::Logged(span) => return self.grant_logged(store, token, hash, *span, now_ns, wish),
             Kind::Unlimited => return Ok(untaken(Decision::allowed(need, u64::MAX, u64::MAX, 0))),
             Kind::Blocked => return Err(Decision::never_fits(0, 0, 0)),
         };
@@ -46,17 +62,25 @@ impl<C> Core<C> {
         let answer = store.decide_token(token, life, |word, floor| {
             let now = newcomer(meter, self.among(now), life, floor);
             let least = meter.decide(word, now, need);
+            if cost > least.decision.limit() {
+                // What is in hand does not make it fit.
+                return Turn::Keep(Err(meter.decide(word, now, cost).decision));
+            }
             if least.decision.is_denied() {
                 return Turn::Keep(Err(least.decision));
             }
             let units = need + share(extra, least.decision.remaining());
-            let step = if units > need { meter.decide(word, now, units) } else { least };
+            let more = meter.decide(word, now, units);
+            let (units, step) = if more.decision.is_allowed() { (units, more) } else { (need, least) };
             let taken = self.taken(meter, hash, word, step.word, now);
             Turn::Put(step.word, Ok(Grant { units, decision: step.decision, taken: Some(taken) }))
         });
         match answer {
             Ok(answer) => answer,
-            Err(NoRoom::Allow) => Ok(untaken(meter.decide(life.fresh, now, need).decision)),
+            Err(NoRoom::Allow) => match meter.decide(life.fresh, now, cost).decision {
+                allowed if allowed.is_allowed() => Ok(untaken(allowed)),
+                refusal => Err(refusal),
+            },
             Err(NoRoom::Deny) => Err(no_room(meter, life, now, need)),
         }
     }
@@ -71,10 +95,10 @@ impl<C> Core<C> {
         };
         let now = Now::at(now_ns);
         let life = life(meter, now);
-        let fresh = || meter.decide(life.fresh, now, 0).decision;
-        let found =
-            store.visit_token(token, |word| Turn::Keep(meter.decide(word, self.among(now), 0).decision));
-        found.unwrap_or_else(fresh)
+        let found = store.decide_token(token, life, |word, floor| {
+            Turn::Keep(meter.decide(word, newcomer(meter, self.among(now), life, floor), 0).decision)
+        });
+        found.unwrap_or_else(|_: NoRoom| meter.decide(life.fresh, now, 0).decision)
     }
 }
 

@@ -72,7 +72,7 @@ impl<C> Core<C> {
     /// later is not in its mark.
     pub(super) fn taken(&self, meter: &Meter, hash: u64, word: u64, next: u64, now: Now) -> Taken {
         let fresh = meter.fresh(now);
-        let earliest = if meter.is_queue() { fresh + (next - word.max(fresh)) } else { next };
+        let earliest = if meter.is_queue() { fresh + next.saturating_sub(word.max(fresh)) } else { next };
         Taken { wait_ns: 0, stamp: next, earliest, mark: self.returns.mark(hash), hash }
     }
 
@@ -171,7 +171,8 @@ impl<C> Core<C> {
             let next = meter.refund(word, self.among(now), units, word);
             if next != word {
                 // They may be units that somebody holds.
-                let given = if meter.is_queue() { word.saturating_sub(next) } else { units };
+                let given =
+                    if meter.is_queue() { word.saturating_sub(next) } else { units.min(plan.capacity()) };
                 self.returns.refund(hash, given);
             }
             lower(word, next)

@@ -1,11 +1,11 @@
 //! The same for limiters that keep a log of each key.
 
 use crate::decision::Decision;
-use crate::limiter::core::grant::{Grant, share};
+use crate::limiter::core::grant::{Grant, Wish, share};
 use crate::limiter::core::{Core, Taken};
 use crate::log::{self, Answer, Ask, Log, Mode, Span};
 use crate::store::{Lookup, Store};
-use crate::time::Now;
+use crate::time::{Now, duration_ns};
 
 impl<C> Core<C> {
     /// Takes `cost` units if they fit. A cost that is zero, or never fits, stores no key.
@@ -69,7 +69,6 @@ impl<C> Core<C> {
     }
 
     /// As [`grant`](Self::grant): how many units to take is found out first.
-    #[expect(clippy::too_many_arguments, reason = "as `grant`")]
     pub(super) fn grant_logged<S: Store>(
         &self,
         store: &S,
@@ -77,11 +76,15 @@ impl<C> Core<C> {
         hash: u64,
         span: Span,
         now_ns: u64,
-        need: u64,
-        extra: u64,
+        wish: Wish,
     ) -> Result<Grant, Decision> {
-        let left = Self::look_logged(store, token, span, now_ns).remaining();
-        let most = need + share(extra, left.saturating_sub(need));
+        let need = wish.need();
+        let looked = Self::look_logged(store, token, span, now_ns);
+        let left = looked.remaining();
+        if wish.cost > span.units {
+            return Err(Decision::never_fits(span.units, left, duration_ns(looked.reset_after())));
+        }
+        let most = need + share(wish.extra, left.saturating_sub(need));
         let guard = log::pin();
         let take = |units| {
             let ask = ask(span, now_ns, units, Mode::Take);

@@ -5,7 +5,7 @@ mod grant;
 mod held;
 mod logged;
 
-pub(crate) use grant::Grant;
+pub(crate) use grant::{Grant, Wish};
 pub(crate) use held::Taken;
 
 use std::hash::{BuildHasher, Hash};

@@ -17,7 +17,7 @@ pub(super) fn ask_for_huge<T>(memory: &mut [MaybeUninit<T>]) {
     let skipped = start.align_offset(PAGE);
     let length = (end.addr() - start.addr()).saturating_sub(skipped);
     // SAFETY: `skipped` bytes are within `memory`, or the length is 0 and nothing is asked. This advice changes neither
-    // contents nor access, and the memory is ours alone, as the exclusive borrow says.
+    // contents nor access: not of our memory, nor of what lies behind it on the last page, which it reaches as well.
     unsafe {
         if length >= HUGE {
             libc::madvise(start.add(skipped).cast(), length, libc::MADV_HUGEPAGE);

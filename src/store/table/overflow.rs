@@ -12,8 +12,8 @@ use crate::sync::{AtomicU64, Ordering, fence};
 pub enum Overflow {
     /// It shares a quota with the other new keys of its part of the table that find no room: no key gets more than its own
     /// quota, and newcomers get in as that quota comes back. Until it has come back whole, new keys of that part start from
-    /// what is left of it, even if they find room. What was taken from it is not given back: `refund`, `reset` and a
-    /// cancelled reservation do nothing for a key without a place.
+    /// what is left of it, even if they find room. What was taken from it is not given back: `refund`, `reset`, a
+    /// cancelled reservation and a lease that ends do nothing for a key without a place.
     #[default]
     Share,
     /// It is refused until a key becomes idle. Nobody knows when, so `retry_after` is a guess: the time in which what it asks
