@@ -24,7 +24,7 @@ impl Bounds {
     /// What most models of so many threads reach.
     pub const fn of(threads: usize) -> Self {
         if threads <= 2 {
-            Self { counted: Some(2), free: Some(3), strong: Some(4) }
+            Self { counted: Some(2), free: Some(3), strong: Some(3) }
         } else {
             Self { counted: Some(0), free: Some(0), strong: Some(3) }
         }
