@@ -246,7 +246,7 @@ impl<'a, C: Clock, S: Store> Lease<'a, C, S> {
             && held > 0
         {
             let spent = units - held;
-            self.core.settle(self.store, &self.token, self.plan, now_ns, units, spent, taken, false);
+            self.core.settle(self.store, &self.token, self.plan, || now_ns, units, spent, taken, false);
         }
     }
 }

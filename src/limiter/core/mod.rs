@@ -3,6 +3,7 @@
 mod batch;
 mod grant;
 mod held;
+mod hold;
 mod logged;
 
 pub(crate) use grant::Grant;
