@@ -19,7 +19,10 @@ type Rules = Limits<u64, ManualClock>;
 fn by_key(rules: usize, last: Quota) -> Rules {
     let quota = |index| if index + 1 == rules { last } else { AMPLE };
     let rule = |index: usize| Rule::new(&index.to_string(), quota(index), |key: &u64| Some(*key));
-    (0..rules).fold(Limits::builder().clock(ManualClock::new(0)), |all, index| all.rule(rule(index))).build().unwrap()
+    (0..rules)
+        .fold(Limits::builder().clock(ManualClock::new(0)), |all, index| all.rule(rule(index)))
+        .build()
+        .unwrap()
 }
 
 fn checks(c: &mut Criterion) {

@@ -53,7 +53,7 @@ pub use key::{IpMask, IpPrefix, IpPrefixError};
 #[cfg(feature = "async")]
 pub use limiter::WaitTooLong;
 pub use limiter::{DirectLimiter, DirectLimiterBuilder, Lease, Limiter, LimiterBuilder, Plan, Reservation};
-pub use limits::{KeyOf, Limits, LimitsBuilder, Outcome, Rule, RuleRef};
+pub use limits::{Bans, Counts, KeyOf, Limits, LimitsBuilder, Outcome, Rule, RuleRef};
 pub use quota::{MAX_PERIOD, ParseQuotaError, ParseQuotaErrorKind, Quota, Rate};
 pub use store::{Map, Overflow, Table};
 pub use time::{MAX_NOW_NS, Now};

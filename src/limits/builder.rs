@@ -7,6 +7,8 @@ use arc_swap::ArcSwap;
 use crate::cell::{Apart, HighMark};
 use crate::clock::DefaultClock;
 use crate::error::BuildError;
+use crate::limits::counts::Counters;
+use crate::limits::rule::Ready;
 use crate::limits::{Limits, Rule};
 
 /// Settings of [`Limits`].
@@ -14,6 +16,7 @@ use crate::limits::{Limits, Rule};
 pub struct LimitsBuilder<R: ?Sized, C = DefaultClock> {
     rules: Vec<Rule<R>>,
     stops_at_first: bool,
+    counts: bool,
     clock: C,
 }
 
@@ -25,7 +28,7 @@ impl<R: ?Sized, C> fmt::Debug for LimitsBuilder<R, C> {
 
 impl<R: ?Sized> LimitsBuilder<R> {
     pub(super) fn new() -> Self {
-        Self { rules: Vec::new(), stops_at_first: false, clock: DefaultClock::default() }
+        Self { rules: Vec::new(), stops_at_first: false, counts: false, clock: DefaultClock::default() }
     }
 }
 
@@ -43,9 +46,17 @@ impl<R: ?Sized, C> LimitsBuilder<R, C> {
         self
     }
 
+    /// Counts what each rule answers, for [`RuleRef::counts`](crate::RuleRef::counts). Costs each check an addition per rule that
+    /// applies, where threads do not meet.
+    pub fn counters(mut self) -> Self {
+        self.counts = true;
+        self
+    }
+
     /// Where time comes from when it is not an argument.
     pub fn clock<D>(self, clock: D) -> LimitsBuilder<R, D> {
-        LimitsBuilder { rules: self.rules, stops_at_first: self.stops_at_first, clock }
+        let Self { rules, stops_at_first, counts, .. } = self;
+        LimitsBuilder { rules, stops_at_first, counts, clock }
     }
 
     /// The limits.
@@ -58,13 +69,15 @@ impl<R: ?Sized, C> LimitsBuilder<R, C> {
                 return Err(BuildError::RuleNameTaken { name: rule.name().to_owned() });
             }
         }
-        let rules = self.rules.into_iter().map(Rule::build).collect::<Result<Box<_>, _>>()?;
+        let rules = self.rules.into_iter().map(Rule::build).collect::<Result<Box<[Ready<R>]>, _>>()?;
         let plans = rules.iter().map(|rule| rule.gate.plan().clone()).collect();
+        let counters = self.counts.then(|| Counters::new(rules.len()));
         Ok(Limits {
             rules,
             plans: ArcSwap::from_pointee(plans),
             latest_ns: Apart(HighMark::new(0)),
             stops_at_first: self.stops_at_first,
+            counters,
             clock: self.clock,
         })
     }

@@ -4,6 +4,7 @@ use crate::clock::Clock;
 use crate::decision::Decision;
 use crate::limiter::Plan;
 use crate::limits::Limits;
+use crate::limits::counts::{Counters, Event};
 use crate::limits::gate::Asked;
 use crate::limits::outcome::Tally;
 use crate::limits::rule::Ready;
@@ -12,6 +13,8 @@ use crate::limits::rule::Ready;
 pub(super) struct Call<'a, R: ?Sized, C> {
     pub(super) limits: &'a Limits<R, C>,
     pub(super) plans: &'a [Plan],
+    /// None for a peek.
+    pub(super) counters: Option<&'a Counters>,
     pub(super) request: &'a R,
     pub(super) now_ns: u64,
 }
@@ -36,7 +39,7 @@ impl<R: ?Sized, C: Clock> Call<'_, R, C> {
             let (rule, asked) = self.rule(index);
             let Some(decision) = rule.gate.look(&asked) else { continue };
             last = Some(index);
-            tally.add(index, decision);
+            self.note(index, Some(decision), &mut tally);
             if decision.is_denied() && self.limits.stops_at_first {
                 break;
             }
@@ -60,29 +63,50 @@ impl<R: ?Sized, C: Clock> Call<'_, R, C> {
     /// that went further, and of those that race for the last units somebody gets on.
     fn charge_from(&self, index: usize, last: usize, tally: &mut Tally) -> bool {
         let (rule, asked) = self.rule(index);
-        if index == last {
-            return Self::note(index, rule.gate.take(&asked), tally);
-        }
         let mut is_through = None;
-        let mut go_on = || *is_through.insert(self.charge_from(index + 1, last, tally));
-        let held = if rule.is_shadow { None } else { rule.gate.hold(&asked, &|| self.back_ns(), &mut go_on) };
-        let is_allowed = Self::note(index, held, tally);
-        // Without an answer those after it have not been asked.
-        is_allowed && is_through.unwrap_or_else(|| self.charge_from(index + 1, last, tally))
+        let answer = if rule.is_shadow {
+            None
+        } else if index == last {
+            is_through = Some(true);
+            rule.gate.take(&asked)
+        } else {
+            let mut go_on = || *is_through.insert(self.charge_from(index + 1, last, tally));
+            rule.gate.hold(&asked, &|| self.back_ns(), &mut go_on)
+        };
+        if !self.note(index, answer, tally) {
+            return false;
+        }
+        // A rule that does not apply has not asked those after it.
+        let is_through = is_through.unwrap_or_else(|| self.charge_from(index + 1, last, tally));
+        if is_through && answer.is_some() {
+            self.count(index, Event::Allowed);
+        }
+        is_through
     }
 
     /// Notes what a rule has answered, if it applies, and says whether to go on.
-    fn note(index: usize, decision: Option<Decision>, tally: &mut Tally) -> bool {
-        decision.is_none_or(|decision| {
-            tally.add(index, decision);
-            decision.is_allowed()
-        })
+    fn note(&self, index: usize, answer: Option<Decision>, tally: &mut Tally) -> bool {
+        let Some(decision) = answer else { return true };
+        tally.add(index, decision);
+        if decision.is_denied() {
+            self.count(index, Event::Denied);
+        }
+        decision.is_allowed()
     }
 
     fn charge_shadows(&self) {
         for index in self.rules(true) {
             let (rule, asked) = self.rule(index);
-            let _ = rule.gate.take(&asked);
+            if let Some(decision) = rule.gate.take(&asked) {
+                let event = if decision.is_allowed() { Event::Allowed } else { Event::ShadowDenied };
+                self.count(index, event);
+            }
+        }
+    }
+
+    fn count(&self, index: usize, event: Event) {
+        if let Some(counters) = self.counters {
+            counters.add(index, event);
         }
     }
 

@@ -1,14 +1,19 @@
 //! Several limits on one request: all are charged, or none. `README.md` beside this file says why that holds.
 
+mod ban_gate;
+mod bans;
 mod builder;
 mod call;
+mod counts;
 mod gate;
 mod key;
 mod outcome;
 mod rule;
 mod rule_ref;
 
+pub use bans::Bans;
 pub use builder::LimitsBuilder;
+pub use counts::Counts;
 pub use key::KeyOf;
 pub use outcome::Outcome;
 pub use rule::Rule;
@@ -24,6 +29,7 @@ use crate::decision::Decision;
 use crate::limiter::Plan;
 
 use call::Call;
+use counts::Counters;
 use outcome::Tally;
 use rule::Ready;
 
@@ -70,6 +76,7 @@ pub struct Limits<R: ?Sized, C = DefaultClock> {
     /// The latest time that a caller passed: see `Call::back_ns`.
     latest_ns: Apart<HighMark>,
     stops_at_first: bool,
+    counters: Option<Counters>,
     clock: C,
 }
 
@@ -129,12 +136,13 @@ impl<R: ?Sized, C: Clock> Limits<R, C> {
 
     /// [`peek`](Self::peek) at a time of your own.
     pub fn peek_at(&self, request: &R, now_ns: u64) -> Outcome<'_> {
-        let call = Call { limits: self, plans: &self.plans.load(), request, now_ns };
+        let call = Call { limits: self, plans: &self.plans.load(), counters: None, request, now_ns };
         self.outcome(call.look().0)
     }
 
     fn decide(&self, request: &R, now_ns: u64, is_callers_time: bool) -> Outcome<'_> {
-        let call = Call { limits: self, plans: &self.plans.load(), request, now_ns };
+        let (plans, counters) = (&self.plans.load(), self.counters.as_ref());
+        let call = Call { limits: self, plans, counters, request, now_ns };
         let (tally, last) = call.look();
         if tally.is_refused() {
             return self.outcome(tally);

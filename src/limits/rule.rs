@@ -1,12 +1,16 @@
 //! A rule as it is written down, before it is built.
 
 use core::time::Duration;
+use std::borrow::Borrow;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
+use std::sync::Arc;
 
 use crate::algorithm::Settings;
 use crate::error::BuildError;
 use crate::limiter::{Core, Plan};
+use crate::limits::ban_gate::BanGate;
+use crate::limits::bans::Bans;
 use crate::limits::gate::{Gate, Keyed};
 use crate::limits::key::{KeyOf, Prehashed};
 use crate::quota::Quota;
@@ -146,6 +150,23 @@ impl<R: ?Sized> Rule<R> {
         })
     }
 
+    /// Refuses keys that are banned, before anything is charged, and tells them when the ban ends. Others do not meet this rule.
+    pub fn banned<K, F>(name: &str, bans: Arc<Bans<K>>, key: F) -> Self
+    where
+        K: ?Sized + Hash + 'static,
+        F: for<'r> KeyOf<'r, R, Key: Borrow<K>> + Send + Sync + 'static,
+    {
+        Self::with(name, Quota::unlimited(), |plain| {
+            let plan = plain.core(false)?.plan().clone();
+            let banned = bans.clone();
+            let len = move |now_ns| banned.len_at(now_ns);
+            let left = move |request: &R, now_ns| {
+                key(request).map_or(Duration::ZERO, |key| bans.left_at(key.borrow(), now_ns))
+            };
+            Ok(Box::new(BanGate { left, len, plan }))
+        })
+    }
+
     fn with(
         name: &str,
         quota: Quota,
@@ -158,7 +179,14 @@ impl<R: ?Sized> Rule<R> {
             capacity: DEFAULT_CAPACITY,
             overflow: Overflow::default(),
         };
-        Self { name: name.to_owned(), plain, make: Box::new(make), cost: None, is_shadow: false, max_debt: None }
+        Self {
+            name: name.to_owned(),
+            plain,
+            make: Box::new(make),
+            cost: None,
+            is_shadow: false,
+            max_debt: None,
+        }
     }
 
     /// The algorithm, by [name](crate::algorithm::names); `gcra` when nothing is said.

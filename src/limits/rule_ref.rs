@@ -5,6 +5,7 @@ use std::fmt;
 use crate::clock::Clock;
 use crate::decision::Decision;
 use crate::limits::Limits;
+use crate::limits::counts::Counts;
 use crate::limits::gate::Asked;
 use crate::limits::rule::Ready;
 use crate::quota::Quota;
@@ -47,6 +48,18 @@ impl<'a, R: ?Sized, C> RuleRef<'a, R, C> {
         self.ready().gate.look(&Asked { request, plan, cost: 0, now_ns })
     }
 
+    /// What the rule has answered so far; `None` unless the limits were built with
+    /// [`counters`](crate::LimitsBuilder::counters).
+    pub fn counts(&self) -> Option<Counts> {
+        self.limits.counters.as_ref().map(|counters| counters.of(self.index))
+    }
+
+    /// New keys that met the [`Overflow`](crate::Overflow) policy since the limits were built. When it grows, the rule's capacity
+    /// is too small.
+    pub fn overflowed(&self) -> u64 {
+        self.ready().gate.overflowed()
+    }
+
     /// Keys that are not idle, at a time of your own.
     ///
     /// # Cost
@@ -57,6 +70,28 @@ impl<'a, R: ?Sized, C> RuleRef<'a, R, C> {
 }
 
 impl<R: ?Sized, C: Clock> RuleRef<'_, R, C> {
+    /// Takes `units` of a request's key whether they fit or not: for what should not have been, such as a wrong password. The key
+    /// may be left in debt, and then waits until that has come back; what goes beyond the rule's
+    /// [`max_debt`](crate::Rule::max_debt) is not taken. Says whether one unit would be allowed now, and if not, when; `None` where
+    /// the rule does not apply.
+    ///
+    /// A window owes nothing to the next one, so there its end is the longest wait.
+    pub fn penalize(&self, request: &R, units: u64) -> Option<Decision> {
+        self.penalize_by(request, units, self.limits.clock.now_ns())
+    }
+
+    /// [`penalize`](Self::penalize) at a time of your own.
+    pub fn penalize_at(&self, request: &R, units: u64, now_ns: u64) -> Option<Decision> {
+        self.limits.latest_ns.raise(now_ns);
+        self.penalize_by(request, units, now_ns)
+    }
+
+    fn penalize_by(&self, request: &R, units: u64, now_ns: u64) -> Option<Decision> {
+        let plan = &self.limits.plans.load()[self.index];
+        let ready = self.ready();
+        ready.gate.penalize(&Asked { request, plan, cost: units, now_ns }, ready.max_debt_ns)
+    }
+
     /// [`peek_at`](Self::peek_at) the clock's time.
     pub fn peek(&self, request: &R) -> Option<Decision> {
         self.peek_at(request, self.limits.clock.now_ns())

@@ -49,7 +49,8 @@ fn what_the_user_is_refused_is_not_charged_to_all() {
 
 #[test]
 fn a_refused_cost_leaves_room_for_a_smaller_one() {
-    let limits = limits([Rule::new("user", Quota::per_minute(10), by_user).cost(|request: &Request| request.cost)]);
+    let limits =
+        limits([Rule::new("user", Quota::per_minute(10), by_user).cost(|request: &Request| request.cost)]);
     let costing = |cost| Request { cost, ..user(1) };
     assert!(limits.check_at(&costing(8), 0).is_allowed());
     assert!(limits.check_at(&costing(5), 0).is_denied());
@@ -135,12 +136,8 @@ fn rules_that_do_not_apply_are_not_there() {
 
 #[test]
 fn the_first_refusal_answers_when_that_is_asked_for() {
-    let rules = || {
-        [
-            Rule::new("user", Quota::per_second(1), by_user),
-            Rule::global("global", Quota::per_minute(1)),
-        ]
-    };
+    let rules =
+        || [Rule::new("user", Quota::per_second(1), by_user), Rule::global("global", Quota::per_minute(1))];
     let tiers = rules().into_iter().fold(builder().first_refusal_answers(), |all, rule| all.rule(rule));
     let tiers = tiers.build().unwrap();
     let all = limits(rules());
@@ -155,7 +152,8 @@ fn the_first_refusal_answers_when_that_is_asked_for() {
 
 #[test]
 fn a_peek_charges_nothing() {
-    let limits = limits([Rule::new("user", Quota::per_minute(2), by_user), Rule::global("all", Quota::per_minute(9))]);
+    let limits =
+        limits([Rule::new("user", Quota::per_minute(2), by_user), Rule::global("all", Quota::per_minute(9))]);
     for _ in 0..5 {
         assert_eq!(limits.peek_at(&user(1), 0).remaining(), 1);
     }
@@ -165,7 +163,8 @@ fn a_peek_charges_nothing() {
 
 #[test]
 fn what_is_free_is_allowed_and_not_charged() {
-    let rules = || [Rule::new("user", Quota::per_minute(1), by_user), Rule::global("all", Quota::per_minute(5))];
+    let rules =
+        || [Rule::new("user", Quota::per_minute(1), by_user), Rule::global("all", Quota::per_minute(5))];
     let limits = limits(rules().map(|rule| rule.cost(|request: &Request| request.cost)));
     assert!(limits.check_at(&user(1), 0).is_allowed());
     let free = limits.check_at(&Request { cost: 0, ..user(1) }, 0);
@@ -175,13 +174,15 @@ fn what_is_free_is_allowed_and_not_charged() {
 
 #[test]
 fn bad_rules_are_named() {
-    let build = |rules: [Rule<Request>; 2]| rules.into_iter().fold(builder(), |all, rule| all.rule(rule)).build();
+    let build =
+        |rules: [Rule<Request>; 2]| rules.into_iter().fold(builder(), |all, rule| all.rule(rule)).build();
     let good = || Rule::new("good", Quota::per_second(1), by_user);
     let error = build([good(), Rule::global("bad", Quota::per_second(0))]).unwrap_err();
     assert_eq!(error, BuildError::Rule { name: "bad".to_owned(), error: Box::new(BuildError::LimitZero) });
     assert!(error.to_string().starts_with("rule \"bad\": limit 0 is ambiguous"), "{error}");
     let error = build([good(), good()]).unwrap_err();
     assert_eq!(error.to_string(), "two rules are named \"good\": give each a name of its own");
-    let error = build([good(), Rule::new("log", Quota::per_second(1), by_user).algorithm("sliding_window_log")]);
+    let error =
+        build([good(), Rule::new("log", Quota::per_second(1), by_user).algorithm("sliding_window_log")]);
     assert!(error.unwrap_err().to_string().contains("rule \"log\""));
 }

@@ -98,7 +98,11 @@ impl<'a> Sequential<'a> {
         self.each(request, |model, cost| model.check(cost, now_ns))
     }
 
-    fn each(&mut self, request: &Request, ask: impl Fn(&mut dyn Model, u64) -> Answer) -> Vec<(usize, Answer)> {
+    fn each(
+        &mut self,
+        request: &Request,
+        ask: impl Fn(&mut dyn Model, u64) -> Answer,
+    ) -> Vec<(usize, Answer)> {
         let rules = self.specs.iter().zip(&mut self.models).enumerate();
         rules
             .filter_map(|(index, (spec, models))| {

@@ -91,7 +91,11 @@ fn clocks_that_disagree_stay_within_each_bound() {
                 let mut admitted = [(); USERS as usize + 1].map(|()| Admitted::default());
                 let mut now_ns = S;
                 for _ in 0..8_000 / threads {
-                    now_ns = if dice.below(20) == 0 { now_ns - dice.below(MS) } else { now_ns + dice.below(MS / 10) };
+                    now_ns = if dice.below(20) == 0 {
+                        now_ns - dice.below(MS)
+                    } else {
+                        now_ns + dice.below(MS / 10)
+                    };
                     let request = request(&mut dice);
                     if limits.check_at(&request, now_ns).is_allowed() {
                         admitted[request.user.unwrap() as usize].push(now_ns, 1);
@@ -108,7 +112,10 @@ fn clocks_that_disagree_stay_within_each_bound() {
             for (index, admitted) in admitted.into_iter().enumerate() {
                 let limit = if index == USERS as usize { limit } else { user_limit };
                 let most = admitted.most_in(period_ns);
-                assert!(most <= worst_case(algorithm, limit, limit), "{algorithm}, {threads} threads: {most}");
+                assert!(
+                    most <= worst_case(algorithm, limit, limit),
+                    "{algorithm}, {threads} threads: {most}"
+                );
             }
         }
     }
