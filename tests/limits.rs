@@ -6,6 +6,8 @@ mod oracle;
 mod cases;
 #[path = "limits/model.rs"]
 mod model;
+#[path = "limits/operating.rs"]
+mod operating;
 #[path = "limits/racing.rs"]
 mod racing;
 #[path = "limits/undo.rs"]

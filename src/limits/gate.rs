@@ -37,7 +37,7 @@ pub(super) trait Gate<R: ?Sized>: Send + Sync {
     /// The quota that the rule was built with.
     fn plan(&self) -> &Plan;
 
-    /// Another quota for the same keys.
+    /// Another quota for the same keys, whose level stays what it is.
     fn derive(&self, quota: Quota) -> Result<Plan, BuildError>;
 
     /// Keys that are not idle at a time.
@@ -107,6 +107,7 @@ where
     }
 
     fn derive(&self, quota: Quota) -> Result<Plan, BuildError> {
+        same_span(self.core.plan().quota(), quota)?;
         self.core.derive(quota)
     }
 
@@ -117,4 +118,26 @@ where
     fn overflowed(&self) -> u64 {
         (self.overflowed)(&self.store)
     }
+}
+
+/// A word says when its key is full again. Under a quota whose full burst takes as long to come back, that is the same
+/// fraction of the burst; under any other it is not.
+fn same_span(built: Quota, quota: Quota) -> Result<(), BuildError> {
+    quota.validate()?;
+    let (Some(old), Some(new)) = (built.rate(), quota.rate()) else { return Ok(()) };
+    let [limits, periods] =
+        [[old.limit(), new.limit()], [old.period_ns(), new.period_ns()]].map(|pair| pair.map(u128::from));
+    // The burst that takes as long: below 2^64 * 2^59 * 2^59, and a quotient may not fit.
+    let whole = u128::from(old.capacity()) * limits[1];
+    let per = periods[1].checked_mul(limits[0]);
+    let burst = whole
+        .checked_mul(periods[0])
+        .zip(per)
+        .filter(|(span, per)| span % per == 0)
+        .map(|(span, per)| span / per);
+    if burst == Some(u128::from(new.capacity())) {
+        return Ok(());
+    }
+    let burst = burst.and_then(|burst| u64::try_from(burst).ok()).filter(|&burst| burst > 0);
+    Err(BuildError::QuotaSpan { quota, built, burst })
 }

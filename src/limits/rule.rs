@@ -226,8 +226,8 @@ impl<R: ?Sized> Rule<R> {
         self
     }
 
-    /// The most that [`penalize`](crate::RuleRef::penalize) may leave a key in debt: the time after which the first unit comes
-    /// back. One period of the quota when nothing is said.
+    /// The most that [`penalize`](crate::RuleRef::penalize) may leave a key in debt, as the time in which the debt comes back; the
+    /// first unit is allowed an interval after that. One period of the quota when nothing is said.
     pub fn max_debt(mut self, debt: Duration) -> Self {
         self.max_debt = Some(debt);
         self

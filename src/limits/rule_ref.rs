@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::clock::Clock;
 use crate::decision::Decision;
+use crate::error::BuildError;
 use crate::limits::Limits;
 use crate::limits::counts::Counts;
 use crate::limits::gate::Asked;
@@ -39,6 +40,36 @@ impl<'a, R: ?Sized, C> RuleRef<'a, R, C> {
     /// The quota of now.
     pub fn quota(&self) -> Quota {
         self.limits.plans.load()[self.index].quota()
+    }
+
+    /// Another quota from now on, for all keys. Checks go on meanwhile, each under one quota or the other.
+    ///
+    /// Every key keeps the fraction of its burst that it has used, so nobody gets a fresh burst, and who is out of units gets the next
+    /// one at the new rate. Windows and logs keep the units that they have counted.
+    ///
+    /// ```
+    /// use tollgate::{Limits, Quota, Rule};
+    /// let limits = Limits::builder().rule(Rule::<()>::global("all", Quota::per_minute(60))).build()?;
+    /// limits.rule("all").unwrap().set_quota(Quota::per_minute(600))?;
+    /// assert_eq!(limits.check_at(&(), 0).remaining(), 599);
+    /// # Ok::<(), tollgate::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the quota is refused, or one word cannot say the level of a key under both quotas: a full burst must take as
+    /// long to come back as under the quota that the rule was built with, which is so while the period stays and the burst is the limit; and a
+    /// rule that was built without a limit counts nothing. The rule then stays as it is.
+    ///
+    /// # Cost
+    /// Allocates, and copies the list of quotas. Checks do not wait.
+    pub fn set_quota(&self, quota: Quota) -> Result<(), BuildError> {
+        let plan = self.ready().gate.derive(quota)?;
+        self.limits.plans.rcu(|plans| {
+            let mut plans = Vec::clone(plans);
+            plans[self.index].clone_from(&plan);
+            plans
+        });
+        Ok(())
     }
 
     /// Where the key of a request stands in this rule, at a time of your own: see its `remaining` and `reset_after`. `None` where the
