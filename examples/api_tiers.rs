@@ -37,11 +37,11 @@ fn main() -> Result<(), tollgate::BuildError> {
     let ask = |user, path| {
         let outcome = limits.check(&Request { user, method: "PUT", path });
         let who = user.map_or("nobody".to_owned(), |id| format!("user {id}"));
-        match (outcome.is_allowed(), outcome.rule()) {
-            (true, _) => println!("{who} {path}: 200, {} left", outcome.remaining()),
-            (false, rule) => {
-                println!("{who} {path}: 429 by {rule:?}, retry after {:?}", outcome.retry_after())
+        match outcome.rule() {
+            Some(rule) if outcome.is_denied() => {
+                println!("{who} {path}: 429 by {rule}, retry after {:?}", outcome.retry_after());
             }
+            _ => println!("{who} {path}: 200, {} left", outcome.remaining()),
         }
     };
     (0..4).for_each(|_| ask(Some(7), "/upload"));
@@ -68,3 +68,20 @@ fn main() -> Result<(), tollgate::BuildError> {
     }
     Ok(())
 }
+
+// user 7 /upload: 200, 2 left
+// user 7 /upload: 200, 1 left
+// user 7 /upload: 200, 0 left
+// user 7 /upload: 429 by user, retry after 333.333334ms
+// user 8 /upload: 200, 0 left
+// user 8 /upload: 429 by endpoint, retry after 250ms
+// user 8 /: 200, 1 left
+// nobody /: 200, 94 left
+// user 8 /: 429 by user, retry after 1.333333334s
+// user 7 /: 429 by banned, retry after 3600s
+// user 8 is now told to wait 1.033333316s
+// banned: Counts { allowed: 0, denied: 1, shadow_denied: 0 }
+// user: Counts { allowed: 5, denied: 2, shadow_denied: 0 }
+// endpoint: Counts { allowed: 4, denied: 1, shadow_denied: 0 }
+// global: Counts { allowed: 6, denied: 0, shadow_denied: 0 }
+// user, day: Counts { allowed: 4, denied: 0, shadow_denied: 1 }

@@ -101,12 +101,10 @@ pub enum BuildError {
     },
     /// A rule's quota was to be changed to one whose burst takes another time to come back.
     QuotaSpan {
-        /// The quota asked for.
-        quota: Quota,
         /// The quota that the rule was built with.
         built: Quota,
-        /// The burst with which the quota asked for would do, if there is one.
-        burst: Option<u64>,
+        /// The burst with which the quota asked for would do; 0 if there is none.
+        burst: u64,
     },
     /// Two rules have one name.
     RuleNameTaken {
@@ -192,13 +190,14 @@ impl fmt::Display for BuildError {
                 f,
                 "no memory for a capacity of {capacity}: a key takes 22 bytes, write the number of keys to expect at once"
             ),
-            Self::QuotaSpan { quota, built, burst } => {
-                write!(f, "under {quota} a full burst takes another time to come back than under {built}, by which keys are kept: ")?;
-                match burst {
-                    Some(burst) => write!(f, "write burst {burst}, or build the rules anew"),
-                    None => f.write_str("build the rules anew"),
-                }
-            }
+            Self::QuotaSpan { built, burst: 0 } => write!(
+                f,
+                "keys are kept by the time in which a full burst of {built} comes back, and no burst of this quota takes as long: build the rules anew"
+            ),
+            Self::QuotaSpan { built, burst } => write!(
+                f,
+                "keys are kept by the time in which a full burst of {built} comes back: write burst {burst}, which takes as long, or build the rules anew"
+            ),
             Self::RuleNameTaken { name } => {
                 write!(f, "two rules are named {name:?}: give each a name of its own")
             }

@@ -4,7 +4,7 @@ use crate::clock::Clock;
 use crate::decision::Decision;
 use crate::limiter::Plan;
 use crate::limits::Limits;
-use crate::limits::counts::{Counters, Event};
+use crate::limits::counts::Event;
 use crate::limits::gate::Asked;
 use crate::limits::outcome::Tally;
 use crate::limits::rule::Ready;
@@ -13,8 +13,8 @@ use crate::limits::rule::Ready;
 pub(super) struct Call<'a, R: ?Sized, C> {
     pub(super) limits: &'a Limits<R, C>,
     pub(super) plans: &'a [Plan],
-    /// None for a peek.
-    pub(super) counters: Option<&'a Counters>,
+    /// Nothing is charged, and nothing counted.
+    pub(super) is_peek: bool,
     pub(super) request: &'a R,
     pub(super) now_ns: u64,
 }
@@ -39,7 +39,10 @@ impl<R: ?Sized, C: Clock> Call<'_, R, C> {
             let (rule, asked) = self.rule(index);
             let Some(decision) = rule.gate.look(&asked) else { continue };
             last = Some(index);
-            self.note(index, Some(decision), &mut tally);
+            // What allows is asked again when it is charged.
+            if self.is_peek || decision.is_denied() {
+                self.note(index, Some(decision), &mut tally);
+            }
             if decision.is_denied() && self.limits.stops_at_first {
                 break;
             }
@@ -105,7 +108,9 @@ impl<R: ?Sized, C: Clock> Call<'_, R, C> {
     }
 
     fn count(&self, index: usize, event: Event) {
-        if let Some(counters) = self.counters {
+        if let Some(counters) = &self.limits.counters
+            && !self.is_peek
+        {
             counters.add(index, event);
         }
     }

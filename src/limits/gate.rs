@@ -125,19 +125,16 @@ where
 fn same_span(built: Quota, quota: Quota) -> Result<(), BuildError> {
     quota.validate()?;
     let (Some(old), Some(new)) = (built.rate(), quota.rate()) else { return Ok(()) };
-    let [limits, periods] =
-        [[old.limit(), new.limit()], [old.period_ns(), new.period_ns()]].map(|pair| pair.map(u128::from));
-    // The burst that takes as long: below 2^64 * 2^59 * 2^59, and a quotient may not fit.
-    let whole = u128::from(old.capacity()) * limits[1];
-    let per = periods[1].checked_mul(limits[0]);
-    let burst = whole
-        .checked_mul(periods[0])
-        .zip(per)
-        .filter(|(span, per)| span % per == 0)
-        .map(|(span, per)| span / per);
-    if burst == Some(u128::from(new.capacity())) {
+    // The burst that takes as long is one quotient by the other, if that is whole. What does not fit is far beyond any word.
+    let product = |factors: [u64; 3]| {
+        factors.iter().try_fold(1, |product: u128, &factor| product.checked_mul(factor.into()))
+    };
+    let over = product([old.capacity(), old.period_ns(), new.limit()]);
+    let under = product([old.limit(), new.period_ns(), 1]);
+    let burst = over.zip(under).filter(|(over, under)| over % under == 0).map(|(over, under)| over / under);
+    if quota == built || burst == Some(new.capacity().into()) {
         return Ok(());
     }
-    let burst = burst.and_then(|burst| u64::try_from(burst).ok()).filter(|&burst| burst > 0);
-    Err(BuildError::QuotaSpan { quota, built, burst })
+    let burst = burst.and_then(|burst| u64::try_from(burst).ok()).unwrap_or(0);
+    Err(BuildError::QuotaSpan { built, burst })
 }

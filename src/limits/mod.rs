@@ -58,6 +58,29 @@ use rule::Ready;
 /// # Ok::<(), tollgate::BuildError>(())
 /// ```
 ///
+/// # Tiers
+/// User, endpoint and global are rules in that order, the most specific first, where the first refusal answers. A tier that is
+/// absent is a key that is `None`, or a rule that was not added.
+///
+/// ```
+/// use tollgate::{Limits, Quota, Rule};
+/// struct Request { user: Option<u64>, path: String }
+/// fn path(request: &Request) -> Option<&str> {
+///     Some(&request.path)
+/// }
+/// let limits = Limits::builder()
+///     .rule(Rule::new("user", Quota::per_second(1), |request: &Request| request.user))
+///     .rule(Rule::new("endpoint", Quota::per_second(100), path))
+///     .rule(Rule::global("global", Quota::per_second(1_000)))
+///     .first_refusal_answers()
+///     .build()?;
+/// let request = |user| Request { user, path: "/".to_owned() };
+/// assert!(limits.check_at(&request(Some(7)), 0).is_allowed());
+/// assert_eq!(limits.check_at(&request(Some(7)), 0).rule(), Some("user"));
+/// assert_eq!(limits.check_at(&request(None), 0).rule(), Some("endpoint"));
+/// # Ok::<(), tollgate::BuildError>(())
+/// ```
+///
 /// # Consistency
 /// A refusal that was there before the check began charges nothing and writes nothing. Where several calls race for the last units
 /// of a rule, one may have been charged by other rules before it is refused; it gives back exactly those units. No
@@ -136,13 +159,12 @@ impl<R: ?Sized, C: Clock> Limits<R, C> {
 
     /// [`peek`](Self::peek) at a time of your own.
     pub fn peek_at(&self, request: &R, now_ns: u64) -> Outcome<'_> {
-        let call = Call { limits: self, plans: &self.plans.load(), counters: None, request, now_ns };
+        let call = Call { limits: self, plans: &self.plans.load(), is_peek: true, request, now_ns };
         self.outcome(call.look().0)
     }
 
     fn decide(&self, request: &R, now_ns: u64, is_callers_time: bool) -> Outcome<'_> {
-        let (plans, counters) = (&self.plans.load(), self.counters.as_ref());
-        let call = Call { limits: self, plans, counters, request, now_ns };
+        let call = Call { limits: self, plans: &self.plans.load(), is_peek: false, request, now_ns };
         let (tally, last) = call.look();
         if tally.is_refused() {
             return self.outcome(tally);

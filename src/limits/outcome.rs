@@ -56,14 +56,20 @@ impl<'a> Outcome<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     refused: Option<(usize, Decision)>,
-    allowed: Option<(usize, Decision)>,
+    /// With what remains, which is a division.
+    allowed: Option<(usize, Decision, u64)>,
 }
 
 impl Tally {
+    /// Of equals the first rule's stays.
     pub(super) fn add(&mut self, rule: usize, decision: Decision) {
-        let side = if decision.is_allowed() { &mut self.allowed } else { &mut self.refused };
-        if side.is_none_or(|former| outweighs((rule, &decision), (former.0, &former.1))) {
-            *side = Some((rule, decision));
+        if decision.is_allowed() {
+            let left = decision.remaining();
+            if self.allowed.is_none_or(|(former, _, least)| (left, rule) < (least, former)) {
+                self.allowed = Some((rule, decision, left));
+            }
+        } else if self.refused.is_none_or(|(_, former)| wait(&decision) > wait(&former)) {
+            self.refused = Some((rule, decision));
         }
     }
 
@@ -73,18 +79,11 @@ impl Tally {
 
     /// The answer that counts, if any rule applies.
     pub(super) fn verdict(&self) -> Option<(usize, Decision)> {
-        self.refused.or(self.allowed)
+        self.refused.or(self.allowed.map(|(rule, decision, _)| (rule, decision)))
     }
 }
 
-/// Of two answers of one side, whether the former matters less; of equals the first rule's counts.
-fn outweighs((rule, decision): (usize, &Decision), (former_rule, former): (usize, &Decision)) -> bool {
-    // A cost that never fits waits for ever.
-    let wait = |refusal: &Decision| (!refusal.fits_later(), refusal.retry_after());
-    let order = if decision.is_allowed() {
-        former.remaining().cmp(&decision.remaining())
-    } else {
-        wait(decision).cmp(&wait(former))
-    };
-    order.then(former_rule.cmp(&rule)).is_gt()
+/// A cost that never fits waits for ever.
+fn wait(refusal: &Decision) -> (bool, Duration) {
+    (!refusal.fits_later(), refusal.retry_after())
 }

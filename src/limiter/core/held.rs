@@ -70,7 +70,8 @@ impl<C> Core<C> {
 
     /// What to give units back by that bring `word` to `next`. To be made before that word is put, so that what is given back
     /// later is not in its mark.
-    pub(super) fn taken(&self, meter: &Meter, hash: u64, word: u64, next: u64, now: Now) -> Taken {
+    #[inline]
+    pub(super) fn taken(&self, meter: &impl Algorithm, hash: u64, word: u64, next: u64, now: Now) -> Taken {
         let fresh = meter.fresh(now);
         let earliest = if meter.is_queue() { fresh + (next - word.max(fresh)) } else { next };
         Taken { wait_ns: 0, stamp: next, earliest, mark: self.returns.mark(hash), hash }

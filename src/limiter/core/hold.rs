@@ -1,6 +1,6 @@
 //! Units that are held for a moment, while other limiters are asked.
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, each};
 use crate::decision::Decision;
 use crate::limiter::core::{Core, Grant};
 use crate::limiter::plan::{Kind, Plan};
@@ -17,16 +17,31 @@ impl<C> Core<C> {
         now_ns: u64,
         cost: u64,
     ) -> Decision {
-        if let Kind::Metered(meter) = &plan.kind {
-            let hint = store.hint(key);
-            while let Some(found) = store.find(hint) {
-                let decision = meter.decide(found.word(), self.among(Now::at(now_ns)), cost).decision;
-                if found.is_still_there() {
-                    return decision;
-                }
+        let glanced = match &plan.kind {
+            Kind::Metered(meter) => {
+                each!(meter, a => self.glance_by(a, store, store.hint(key), now_ns, cost))
+            }
+            _ => None,
+        };
+        glanced.unwrap_or_else(|| self.peek(store, key, plan, now_ns, cost))
+    }
+
+    #[inline(always)]
+    fn glance_by<S: Store>(
+        &self,
+        algorithm: &impl Algorithm,
+        store: &S,
+        hint: S::Hint,
+        now_ns: u64,
+        cost: u64,
+    ) -> Option<Decision> {
+        loop {
+            let found = store.find(hint)?;
+            let decision = algorithm.decide(found.word(), self.among(Now::at(now_ns)), cost).decision;
+            if found.is_still_there() {
+                return Some(decision);
             }
         }
-        self.peek(store, key, plan, now_ns, cost)
     }
 
     /// Takes units if they fit, with what to give them back by. They are not zero.
@@ -42,21 +57,39 @@ impl<C> Core<C> {
         S: Store<Token = Q> + Lookup<Q>,
     {
         let hash = store.hash(key);
-        if let Kind::Metered(meter) = &plan.kind {
-            let hint = store.hint(key);
-            while let Some(found) = store.find(hint) {
-                let (word, now) = (found.word(), self.among(Now::at(now_ns)));
-                let step = meter.decide(word, now, units);
-                if step.decision.is_allowed() {
-                    let taken = Some(self.taken(meter, hash, word, step.word, now));
-                    if found.put(step.word) {
-                        return Ok(Grant { units, decision: step.decision, taken });
-                    }
-                } else if found.is_still_there() {
-                    return Err(step.decision);
+        let held = match &plan.kind {
+            Kind::Metered(meter) => {
+                each!(meter, a => self.hold_by(a, store, store.hint(key), hash, now_ns, units))
+            }
+            _ => None,
+        };
+        held.unwrap_or_else(|| self.grant(store, key, hash, plan, now_ns, units, 0))
+    }
+
+    #[inline(always)]
+    fn hold_by<S: Store>(
+        &self,
+        algorithm: &impl Algorithm,
+        store: &S,
+        hint: S::Hint,
+        hash: u64,
+        now_ns: u64,
+        units: u64,
+    ) -> Option<Result<Grant, Decision>> {
+        loop {
+            let found = store.find(hint)?;
+            let (word, now) = (found.word(), self.among(Now::at(now_ns)));
+            let step = algorithm.decide(word, now, units);
+            if step.decision.is_denied() {
+                if found.is_still_there() {
+                    return Some(Err(step.decision));
                 }
+                continue;
+            }
+            let taken = Some(self.taken(algorithm, hash, word, step.word, now));
+            if found.put(step.word) {
+                return Some(Ok(Grant { units, decision: step.decision, taken }));
             }
         }
-        self.grant(store, key, hash, plan, now_ns, units, 0)
     }
 }
