@@ -189,7 +189,7 @@ impl<'a, C: Clock, S: Store> Lease<'a, C, S> {
 
     /// Gives back what is in hand, as dropping does, at a time of your own.
     pub fn end_at(mut self, now_ns: u64) {
-        self.give_back(now_ns);
+        self.give_back(|| now_ns);
     }
 
     /// What is in hand answers, if it is enough.
@@ -240,13 +240,13 @@ impl<'a, C: Clock, S: Store> Lease<'a, C, S> {
         }
     }
 
-    fn give_back(&mut self, now_ns: u64) {
+    fn give_back(&mut self, now_ns: impl Fn() -> u64) {
         let held = core::mem::take(&mut self.held);
         if let Some(Grant { units, taken: Some(taken), .. }) = self.grant.take()
             && held > 0
         {
             let spent = units - held;
-            self.core.settle(self.store, &self.token, self.plan, || now_ns, units, spent, taken, false);
+            self.core.settle(self.store, &self.token, self.plan, now_ns, units, spent, taken, false);
         }
     }
 }
@@ -254,7 +254,8 @@ impl<'a, C: Clock, S: Store> Lease<'a, C, S> {
 impl<C: Clock, S: Store> Drop for Lease<'_, C, S> {
     fn drop(&mut self) {
         if self.held > 0 {
-            self.give_back(self.core.now_ns());
+            let core = self.core;
+            self.give_back(|| core.now_ns());
         }
     }
 }

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use tollgate::algorithm::{self, Algorithm, Reserved, Settings, Step};
-use tollgate::{BuildError, Decision, Limits, ManualClock, Now, Quota, Rate, Rule};
+use tollgate::{BuildError, Clock, Decision, DirectLimiter, Limits, ManualClock, Now, Quota, Rate, Rule};
 
 use super::oracle::{ALL, TABLE_ALGORITHMS};
 use super::{MS, Request, S, by_user, left, limits, user};
@@ -135,26 +135,57 @@ fn a_unit_on_its_way_back_refuses_another() {
     }
 }
 
-/// A call that is late in giving back, by a clock that is behind: what has come back by itself is not given back.
+/// A call that is late in giving back, by a time of its own that is behind: its unit has come back by itself, and what another
+/// has taken since is not given back in its place.
 #[test]
 fn what_came_back_meanwhile_is_not_given_back() {
-    let rule = Rule::new("user", Quota::per_second(1), by_user);
+    let rule = Rule::new("user", Quota::per_second(4), by_user);
     let limits = refused_late([rule], 0, || {
         ASKED.set(100);
-        assert!(the_limits().check_at(&user(1), S).is_allowed());
+        assert!(the_limits().check_at(&user(1), S / 4).is_allowed());
     });
-    assert!(limits.check_at(&user(1), S).is_denied());
-    assert!(limits.check_at(&user(1), 2 * S).is_allowed());
+    assert_eq!(left(limits, "user", &user(1), S / 4), 3);
 }
 
-/// The same by the clock, which is read when the word has been found.
+/// The same where the other call was made by the clock.
 #[test]
 fn units_are_given_back_by_the_clock() {
-    let rule = Rule::new("user", Quota::per_second(1), by_user);
+    let rule = Rule::new("user", Quota::per_second(4), by_user);
     let limits = refused_late([rule], 0, || {
         ASKED.set(100);
-        the_limits().clock().set(S);
+        the_limits().clock().set(S / 4);
         assert!(the_limits().check(&user(1)).is_allowed());
     });
-    assert!(limits.check(&user(1)).is_denied());
+    assert_eq!(left(limits, "user", &user(1), S / 4), 3);
+}
+
+/// A clock that shows 0 to whoever starts, and a quarter of a second to others; but when another call comes in while it is
+/// read, the time from before.
+struct Interrupted;
+
+thread_local! {
+    static RESERVED: Cell<Option<&'static DirectLimiter<Interrupted>>> = const { Cell::new(None) };
+    static START: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Clock for Interrupted {
+    fn now_ns(&self) -> u64 {
+        if let Some(limiter) = RESERVED.take() {
+            assert!(limiter.check_at(S / 4).is_allowed());
+            return 0;
+        }
+        if START.take() { 0 } else { S / 4 }
+    }
+}
+
+/// The time of a return is that at which its word was there: not one from before another call.
+#[test]
+fn the_time_is_read_when_the_word_was_found() {
+    let limiter = DirectLimiter::builder(Quota::per_second(4)).clock(Interrupted).build().unwrap();
+    let limiter: &'static _ = Box::leak(Box::new(limiter));
+    START.set(true);
+    let reservation = limiter.reserve(1).unwrap();
+    RESERVED.set(Some(limiter));
+    reservation.cancel();
+    assert_eq!(limiter.peek_at(S / 4).remaining(), 3);
 }
