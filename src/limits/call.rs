@@ -3,11 +3,11 @@
 use crate::clock::Clock;
 use crate::decision::Decision;
 use crate::limiter::Plan;
-use crate::limits::Limits;
 use crate::limits::counts::Event;
 use crate::limits::gate::Asked;
 use crate::limits::outcome::Tally;
 use crate::limits::rule::Ready;
+use crate::limits::{Limits, TimeLine};
 
 /// One request at one time, under the quotas of its start.
 pub(super) struct Call<'a, R: ?Sized, C> {
@@ -117,7 +117,7 @@ impl<R: ?Sized, C: Clock> Call<'_, R, C> {
 
     /// A time no earlier than that of any call whose charge has been seen.
     fn back_ns(&self) -> u64 {
-        let Limits { clock, latest_ns, .. } = self.limits;
+        let TimeLine { clock, latest_ns } = &*self.limits.time;
         self.now_ns.max(latest_ns.get()).max(clock.now_ns())
     }
 }

@@ -20,6 +20,7 @@ pub use rule::Rule;
 pub use rule_ref::RuleRef;
 
 use std::fmt;
+use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 
@@ -93,14 +94,19 @@ use rule::Ready;
 /// [`Limiter`](crate::Limiter). Nothing is allocated. Only a call that gives units back, and only while another gives
 /// units of the same rule back, waits.
 pub struct Limits<R: ?Sized, C = DefaultClock> {
-    rules: Box<[Ready<R>]>,
+    rules: Box<[Arc<Ready<R>>]>,
     /// The quotas of now, by the rule's index.
     plans: ArcSwap<Vec<Plan>>,
-    /// The latest time that a caller passed: see `Call::back_ns`.
-    latest_ns: Apart<HighMark>,
     stops_at_first: bool,
     counters: Option<Counters>,
+    time: Arc<TimeLine<C>>,
+}
+
+/// The time of all limits that share keys.
+struct TimeLine<C> {
     clock: C,
+    /// The latest time that a caller passed: see `Call::back_ns`.
+    latest_ns: Apart<HighMark>,
 }
 
 impl<R: ?Sized, C> fmt::Debug for Limits<R, C> {
@@ -120,8 +126,31 @@ impl<R: ?Sized> Limits<R> {
 
 impl<R: ?Sized, C> Limits<R, C> {
     /// The clock.
-    pub const fn clock(&self) -> &C {
-        &self.clock
+    pub fn clock(&self) -> &C {
+        &self.time.clock
+    }
+
+    /// Other limits, to take the place of these: with rules of these that they [`keep`](LimitsBuilder::keep), and the same clock.
+    ///
+    /// Put them where requests find them, such as an `ArcSwap` of the crate of that name: checks under way end by the rules that they
+    /// began with.
+    ///
+    /// ```
+    /// use tollgate::{Limits, Quota, Rule};
+    /// let user = |user: &u64| Some(*user);
+    /// let limits = Limits::builder().rule(Rule::new("user", Quota::per_minute(2), user)).build()?;
+    /// assert!(limits.check_at(&7, 0).is_allowed());
+    /// let next = limits
+    ///     .rebuild()
+    ///     .keep(limits.rule("user").unwrap())
+    ///     .rule(Rule::global("global", Quota::per_minute(100)))
+    ///     .build()?;
+    /// assert!(next.check_at(&7, 0).is_allowed());
+    /// assert_eq!(next.check_at(&7, 0).rule(), Some("user"));
+    /// # Ok::<(), tollgate::BuildError>(())
+    /// ```
+    pub fn rebuild(&self) -> LimitsBuilder<R, C> {
+        LimitsBuilder::on(self.time.clone())
     }
 
     /// The rule of a name.
@@ -138,7 +167,7 @@ impl<R: ?Sized, C> Limits<R, C> {
 impl<R: ?Sized, C: Clock> Limits<R, C> {
     /// Asks all rules that apply, and charges all of them or none.
     pub fn check(&self, request: &R) -> Outcome<'_> {
-        self.decide(request, self.clock.now_ns(), false)
+        self.decide(request, self.time.clock.now_ns(), false)
     }
 
     /// [`check`](Self::check) at a time of your own.
@@ -154,7 +183,7 @@ impl<R: ?Sized, C: Clock> Limits<R, C> {
 
     /// What [`check`](Self::check) would answer. Nothing is charged.
     pub fn peek(&self, request: &R) -> Outcome<'_> {
-        self.peek_at(request, self.clock.now_ns())
+        self.peek_at(request, self.time.clock.now_ns())
     }
 
     /// [`peek`](Self::peek) at a time of your own.
@@ -171,7 +200,7 @@ impl<R: ?Sized, C: Clock> Limits<R, C> {
         }
         if is_callers_time {
             // Before a charge is put, so that whoever finds the word finds the time.
-            self.latest_ns.raise(now_ns);
+            self.time.latest_ns.raise(now_ns);
         }
         self.outcome(call.charge(last))
     }

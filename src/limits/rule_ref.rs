@@ -1,10 +1,12 @@
 //! One rule of many, to be looked at.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::clock::Clock;
 use crate::decision::Decision;
 use crate::error::BuildError;
+use crate::limiter::Plan;
 use crate::limits::Limits;
 use crate::limits::counts::Counts;
 use crate::limits::gate::Asked;
@@ -28,12 +30,21 @@ impl<'a, R: ?Sized, C> RuleRef<'a, R, C> {
         Self { limits, index }
     }
 
-    const fn ready(&self) -> &'a Ready<R> {
+    pub(super) const fn ready(&self) -> &'a Arc<Ready<R>> {
         &self.limits.rules[self.index]
     }
 
+    pub(super) const fn limits(&self) -> &'a Limits<R, C> {
+        self.limits
+    }
+
+    /// The quota of now, made ready.
+    pub(super) fn plan(&self) -> Plan {
+        self.limits.plans.load()[self.index].clone()
+    }
+
     /// The rule's name.
-    pub const fn name(&self) -> &'a str {
+    pub fn name(&self) -> &'a str {
         &self.ready().name
     }
 
@@ -108,12 +119,12 @@ impl<R: ?Sized, C: Clock> RuleRef<'_, R, C> {
     ///
     /// A window owes nothing to the next one, so there its end is the longest wait.
     pub fn penalize(&self, request: &R, units: u64) -> Option<Decision> {
-        self.penalize_by(request, units, self.limits.clock.now_ns())
+        self.penalize_by(request, units, self.limits.clock().now_ns())
     }
 
     /// [`penalize`](Self::penalize) at a time of your own.
     pub fn penalize_at(&self, request: &R, units: u64, now_ns: u64) -> Option<Decision> {
-        self.limits.latest_ns.raise(now_ns);
+        self.limits.time.latest_ns.raise(now_ns);
         self.penalize_by(request, units, now_ns)
     }
 
@@ -125,6 +136,6 @@ impl<R: ?Sized, C: Clock> RuleRef<'_, R, C> {
 
     /// [`peek_at`](Self::peek_at) the clock's time.
     pub fn peek(&self, request: &R) -> Option<Decision> {
-        self.peek_at(request, self.limits.clock.now_ns())
+        self.peek_at(request, self.limits.clock().now_ns())
     }
 }

@@ -247,3 +247,37 @@ fn a_change_while_others_check_loses_nothing() {
     assert_eq!(left(&limits, "user", &user(1), S), 200 - admitted);
     assert_eq!(left(&limits, "all", &user(1), S), 1_000_000 - admitted);
 }
+
+#[test]
+fn a_rule_that_is_kept_keeps_its_keys_and_its_quota() {
+    let first =
+        counted([Rule::new("user", per_20_s(10), by_user), Rule::new("gone", Quota::per_minute(1), by_user)]);
+    assert!(first.check_at(&user(1), S).is_allowed());
+    assert_eq!(first.check_at(&user(1), S).rule(), Some("gone"));
+    first.rule("user").unwrap().set_quota(per_20_s(20)).unwrap();
+    let next = first.rebuild().keep(first.rule("user").unwrap()).counters().build().unwrap();
+    assert_eq!(left(&next, "user", &user(1), S), 18);
+    assert_eq!((counts(&next, "user"), next.rule("user").unwrap().quota()), ([0; 3], per_20_s(20)));
+    // A call that began with the former rules charges the same keys.
+    let _ = first.check_at(&user(2), S);
+    assert_eq!(left(&next, "user", &user(2), S), 19);
+    assert!(next.check_at(&user(1), S).is_allowed());
+    assert_eq!(left(&first, "user", &user(1), S), 17);
+}
+
+#[test]
+fn a_rule_of_another_clock_is_not_kept() {
+    let (one, other) = (limits([Rule::global("all", Quota::per_second(1))]), limits([]));
+    let error = other.rebuild().keep(one.rule("all").unwrap()).build().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "rule \"all\": it is of limits with another clock: start from `rebuild` of those"
+    );
+    let by_default =
+        Limits::<Request>::builder().rule(Rule::global("all", Quota::per_second(1))).build().unwrap();
+    let kept = by_default.rebuild().keep(by_default.rule("all").unwrap());
+    assert!(kept.clock(ManualClock::new(0)).build().unwrap_err().to_string().contains("another clock"));
+    let all = || one.rule("all").unwrap();
+    let twice = one.rebuild().keep(all()).keep(all()).build().unwrap_err();
+    assert_eq!(twice, BuildError::RuleNameTaken { name: "all".to_owned() });
+}
