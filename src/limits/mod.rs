@@ -86,8 +86,7 @@ use rule::Ready;
 /// A refusal that was there before the check began charges nothing and writes nothing. Where several calls race for the last units
 /// of a rule, one may have been charged by other rules before it is refused; it gives back exactly those units. No
 /// interleaving makes any rule admit more than it allows. Until they are given back, another call may be refused for
-/// them: for at most the units that calls under way have taken of that rule, and by no rule that is the last of those that
-/// apply.
+/// them: for at most the units that calls under way have taken of that rule, and never by the rule that was added last.
 ///
 /// # Cost
 /// Per rule that applies, two reads of its word and one compare-and-swap; with one rule twice the work of a

@@ -26,12 +26,14 @@ struct Spec {
     limit: u64,
     period_ns: u64,
     has_cost: bool,
+    in_table: bool,
 }
 
 impl Spec {
     fn rule(&self, name: &str) -> Rule<Request> {
         let quota = per(self.limit, self.period_ns);
         let rule = match self.scope {
+            Scope::User if self.in_table => Rule::new(name, quota, by_user),
             Scope::User => Rule::exact(name, quota, by_user),
             Scope::Endpoint => Rule::exact(name, quota, |request: &Request| Some(request.endpoint)),
             Scope::Everybody => Rule::global(name, quota),
@@ -57,13 +59,10 @@ impl Spec {
 fn specs() -> impl Strategy<Value = Vec<Spec>> {
     let scope = prop_oneof![Just(Scope::User), Just(Scope::Endpoint), Just(Scope::Everybody)];
     let period_ns = prop_oneof![Just(S), Just(10 * S), Just(7 * S / 3)];
-    let spec = (scope, prop::sample::select(ALL.to_vec()), 1..9_u64, period_ns, any::<bool>());
-    let spec = spec.prop_map(|(scope, algorithm, limit, period_ns, has_cost)| Spec {
-        scope,
-        algorithm,
-        limit,
-        period_ns,
-        has_cost,
+    let spec = (scope, prop::sample::select(ALL.to_vec()), 1..9_u64, period_ns, any::<[bool; 2]>());
+    let spec = spec.prop_map(|(scope, algorithm, limit, period_ns, [has_cost, in_table])| {
+        let in_table = in_table && algorithm != "sliding_window_log";
+        Spec { scope, algorithm, limit, period_ns, has_cost, in_table }
     });
     vec(spec, 1..6)
 }

@@ -70,8 +70,9 @@ fn nothing_is_lost_when_all_is_quiet() {
                 assert_eq!(left(&limits, "endpoint", &request, now_ns), 400 - total, "{what}");
                 assert_eq!(left(&limits, "global", &request, now_ns), 390 - total, "{what}");
             }
-            // Some call of one unit was refused last; nothing that it could have had was left, but for what others held.
-            assert!(total > 300, "{what}: {total}");
+            // More was asked of each than there is. Whoever was refused lacked no more than what seven others held at once, three
+            // units each: so much of the endpoint's, which runs out before the users' do, may be left, and two that were too few.
+            assert!(total > 400 - 7 * 3 - 3, "{what}: {total}");
         }
     }
 }
