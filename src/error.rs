@@ -99,13 +99,6 @@ pub enum BuildError {
         /// The capacity asked for.
         capacity: usize,
     },
-    /// A rule's quota was to be changed to one whose burst takes another time to come back.
-    QuotaSpan {
-        /// The quota that the rule was built with.
-        built: Quota,
-        /// The burst with which the quota asked for would do; 0 if there is none.
-        burst: u64,
-    },
     /// Two rules have one name.
     RuleNameTaken {
         /// The name.
@@ -189,14 +182,6 @@ impl fmt::Display for BuildError {
             Self::CapacityTooLarge { capacity } => write!(
                 f,
                 "no memory for a capacity of {capacity}: a key takes 22 bytes, write the number of keys to expect at once"
-            ),
-            Self::QuotaSpan { built, burst: 0 } => write!(
-                f,
-                "keys are kept by the time in which a full burst of {built} comes back, and no burst of this quota takes as long: build the rules anew"
-            ),
-            Self::QuotaSpan { built, burst } => write!(
-                f,
-                "keys are kept by the time in which a full burst of {built} comes back: write burst {burst}, which takes as long, or build the rules anew"
             ),
             Self::RuleNameTaken { name } => {
                 write!(f, "two rules are named {name:?}: give each a name of its own")

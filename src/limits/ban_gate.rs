@@ -51,11 +51,11 @@ where
         &self.plan
     }
 
-    fn derive(&self, _: Quota) -> Result<Plan, BuildError> {
+    fn change(&self, _: &Plan, _: Quota, _: u64) -> Result<Plan, BuildError> {
         Err(BuildError::Other("bans have no quota: use Bans::ban_at and Bans::unban_at".to_owned()))
     }
 
-    fn len(&self, now_ns: u64) -> usize {
+    fn len(&self, _: &Plan, now_ns: u64) -> usize {
         (self.len)(now_ns)
     }
 

@@ -8,8 +8,8 @@ use arc_swap::ArcSwap;
 use crate::cell::{Apart, HighMark};
 use crate::clock::DefaultClock;
 use crate::error::BuildError;
-use crate::limiter::Plan;
 use crate::limits::counts::Counters;
+use crate::limits::current::Current;
 use crate::limits::rule::Ready;
 use crate::limits::{Limits, Rule, RuleRef, TimeLine};
 
@@ -25,7 +25,7 @@ pub struct LimitsBuilder<R: ?Sized, C = DefaultClock> {
 /// A rule, and what is known of it.
 enum Entry<R: ?Sized> {
     New(Rule<R>),
-    Kept(Arc<Ready<R>>, Plan),
+    Kept(Arc<Ready<R>>, Current),
     /// One whose keys were charged by another clock's time.
     Foreign(Box<str>),
 }
@@ -46,13 +46,13 @@ impl<R: ?Sized> Entry<R> {
         }
     }
 
-    fn build(self) -> Result<(Arc<Ready<R>>, Plan), BuildError> {
+    fn build(self) -> Result<(Arc<Ready<R>>, Current), BuildError> {
         match self {
             Self::New(rule) => rule.build().map(|ready| {
-                let plan = ready.gate.plan().clone();
-                (Arc::new(ready), plan)
+                let current = Current::new(ready.gate.plan().clone());
+                (Arc::new(ready), current)
             }),
-            Self::Kept(ready, plan) => Ok((ready, plan)),
+            Self::Kept(ready, current) => Ok((ready, current)),
             Self::Foreign(name) => {
                 let why = "it is of limits with another clock: start from `rebuild` of those";
                 Err(BuildError::Rule {
@@ -89,11 +89,11 @@ impl<R: ?Sized, C> LimitsBuilder<R, C> {
     }
 
     /// Adds a rule of limits that these are to replace, as it is: with its keys, what they have used, and its quota of now. Both
-    /// limits charge the same keys from then on. Counts start anew.
+    /// limits charge the same keys from then on; change quotas of the next only. Counts start anew.
     pub fn keep(mut self, rule: RuleRef<'_, R, C>) -> Self {
-        let (ready, plan) = (rule.ready().clone(), rule.plan());
+        let (ready, current) = (rule.ready().clone(), rule.current());
         let entry = if Arc::ptr_eq(&rule.limits().time, &self.time) {
-            Entry::Kept(ready, plan)
+            Entry::Kept(ready, current)
         } else {
             Entry::Foreign(ready.name.clone())
         };

@@ -2,8 +2,8 @@
 
 use crate::clock::Clock;
 use crate::decision::Decision;
-use crate::limiter::Plan;
 use crate::limits::counts::Event;
+use crate::limits::current::Current;
 use crate::limits::gate::Asked;
 use crate::limits::outcome::Tally;
 use crate::limits::rule::Ready;
@@ -12,7 +12,7 @@ use crate::limits::{Limits, TimeLine};
 /// One request at one time, under the quotas of its start.
 pub(super) struct Call<'a, R: ?Sized, C> {
     pub(super) limits: &'a Limits<R, C>,
-    pub(super) plans: &'a [Plan],
+    pub(super) plans: &'a [Current],
     /// Nothing is charged, and nothing counted.
     pub(super) is_peek: bool,
     pub(super) request: &'a R,
@@ -23,7 +23,7 @@ impl<R: ?Sized, C: Clock> Call<'_, R, C> {
     fn rule(&self, index: usize) -> (&Ready<R>, Asked<'_, R>) {
         let Self { plans, request, now_ns, .. } = *self;
         let rule = &self.limits.rules[index];
-        (rule, Asked { request, plan: &plans[index], cost: rule.cost(request), now_ns })
+        (rule, Asked { request, plan: &plans[index].plan, cost: rule.cost(request), now_ns })
     }
 
     /// The rules, each with its index, that enforce or that do not.

@@ -37,11 +37,11 @@ pub(super) trait Gate<R: ?Sized>: Send + Sync {
     /// The quota that the rule was built with.
     fn plan(&self) -> &Plan;
 
-    /// Another quota for the same keys, whose level stays what it is.
-    fn derive(&self, quota: Quota) -> Result<Plan, BuildError>;
+    /// Another quota for the same keys from a time on, after the last one that had a rate. Their level stays what it is.
+    fn change(&self, rated: &Plan, quota: Quota, now_ns: u64) -> Result<Plan, BuildError>;
 
     /// Keys that are not idle at a time.
-    fn len(&self, now_ns: u64) -> usize;
+    fn len(&self, rated: &Plan, now_ns: u64) -> usize;
 
     /// New keys that met the overflow policy.
     fn overflowed(&self) -> u64;
@@ -106,35 +106,17 @@ where
         self.core.plan()
     }
 
-    fn derive(&self, quota: Quota) -> Result<Plan, BuildError> {
-        same_span(self.core.plan().quota(), quota)?;
-        self.core.derive(quota)
+    fn change(&self, rated: &Plan, quota: Quota, now_ns: u64) -> Result<Plan, BuildError> {
+        let plan = rated.carried(quota, now_ns)?;
+        self.core.expect(&plan);
+        Ok(plan)
     }
 
-    fn len(&self, now_ns: u64) -> usize {
-        self.core.len(&self.store, now_ns)
+    fn len(&self, rated: &Plan, now_ns: u64) -> usize {
+        self.core.len(&self.store, rated, now_ns)
     }
 
     fn overflowed(&self) -> u64 {
         (self.overflowed)(&self.store)
     }
-}
-
-/// A word says when its key is full again. Under a quota whose full burst takes as long to come back, that is the same
-/// fraction of the burst; under any other it is not.
-fn same_span(built: Quota, quota: Quota) -> Result<(), BuildError> {
-    quota.validate()?;
-    let (Some(old), Some(new)) = (built.rate(), quota.rate()) else { return Ok(()) };
-    // The burst that takes as long is one quotient by the other, if that is whole. What does not fit is far beyond any word.
-    let product = |factors: [u64; 3]| {
-        factors.iter().try_fold(1, |product: u128, &factor| product.checked_mul(factor.into()))
-    };
-    let over = product([old.capacity(), old.period_ns(), new.limit()]);
-    let under = product([old.limit(), new.period_ns(), 1]);
-    let burst = over.zip(under).filter(|(over, under)| over % under == 0).map(|(over, under)| over / under);
-    if quota == built || burst == Some(new.capacity().into()) {
-        return Ok(());
-    }
-    let burst = burst.and_then(|burst| u64::try_from(burst).ok()).unwrap_or(0);
-    Err(BuildError::QuotaSpan { built, burst })
 }

@@ -5,6 +5,7 @@ mod bans;
 mod builder;
 mod call;
 mod counts;
+mod current;
 mod gate;
 mod key;
 mod outcome;
@@ -27,10 +28,10 @@ use arc_swap::ArcSwap;
 use crate::cell::{Apart, HighMark};
 use crate::clock::{Clock, DefaultClock};
 use crate::decision::Decision;
-use crate::limiter::Plan;
 
 use call::Call;
 use counts::Counters;
+use current::Current;
 use outcome::Tally;
 use rule::Ready;
 
@@ -95,7 +96,7 @@ use rule::Ready;
 pub struct Limits<R: ?Sized, C = DefaultClock> {
     rules: Box<[Arc<Ready<R>>]>,
     /// The quotas of now, by the rule's index.
-    plans: ArcSwap<Vec<Plan>>,
+    plans: ArcSwap<Vec<Current>>,
     stops_at_first: bool,
     counters: Option<Counters>,
     time: Arc<TimeLine<C>>,
@@ -111,7 +112,8 @@ struct TimeLine<C> {
 impl<R: ?Sized, C> fmt::Debug for Limits<R, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plans = self.plans.load();
-        let quotas = self.rules.iter().zip(plans.iter()).map(|(rule, plan)| (&rule.name, plan.quota()));
+        let quotas =
+            self.rules.iter().zip(plans.iter()).map(|(rule, current)| (&rule.name, current.plan.quota()));
         f.debug_map().entries(quotas).finish()
     }
 }

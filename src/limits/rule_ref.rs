@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::clock::Clock;
 use crate::decision::Decision;
 use crate::error::BuildError;
-use crate::limiter::Plan;
 use crate::limits::Limits;
 use crate::limits::counts::Counts;
+use crate::limits::current::Current;
 use crate::limits::gate::Asked;
 use crate::limits::rule::Ready;
 use crate::quota::Quota;
@@ -38,8 +38,7 @@ impl<'a, R: ?Sized, C> RuleRef<'a, R, C> {
         self.limits
     }
 
-    /// The quota of now, made ready.
-    pub(super) fn plan(&self) -> Plan {
+    pub(super) fn current(&self) -> Current {
         self.limits.plans.load()[self.index].clone()
     }
 
@@ -50,43 +49,29 @@ impl<'a, R: ?Sized, C> RuleRef<'a, R, C> {
 
     /// The quota of now.
     pub fn quota(&self) -> Quota {
-        self.limits.plans.load()[self.index].quota()
+        self.limits.plans.load()[self.index].plan.quota()
     }
 
-    /// Another quota from now on, for all keys. Checks go on meanwhile, each under one quota or the other.
-    ///
-    /// Every key keeps the fraction of its burst that it has used, so nobody gets a fresh burst, and who is out of units gets the next
-    /// one at the new rate. Windows and logs keep the units that they have counted.
-    ///
-    /// ```
-    /// use tollgate::{Limits, Quota, Rule};
-    /// let limits = Limits::builder().rule(Rule::<()>::global("all", Quota::per_minute(60))).build()?;
-    /// limits.rule("all").unwrap().set_quota(Quota::per_minute(600))?;
-    /// assert_eq!(limits.check_at(&(), 0).remaining(), 599);
-    /// # Ok::<(), tollgate::BuildError>(())
-    /// ```
+    /// [`set_quota`](Self::set_quota) at a time of your own.
     ///
     /// # Errors
-    /// When the quota is refused, or one word cannot say the level of a key under both quotas: a full burst must take as
-    /// long to come back as under the quota that the rule was built with, which is so while the period stays and the burst is the limit; and a
-    /// rule that was built without a limit counts nothing. The rule then stays as it is.
-    ///
-    /// # Cost
-    /// Allocates, and copies the list of quotas. Checks do not wait.
-    pub fn set_quota(&self, quota: Quota) -> Result<(), BuildError> {
-        let plan = self.ready().gate.derive(quota)?;
-        self.limits.plans.rcu(|plans| {
-            let mut plans = Vec::clone(plans);
-            plans[self.index].clone_from(&plan);
-            plans
-        });
-        Ok(())
+    /// As [`set_quota`](Self::set_quota).
+    pub fn set_quota_at(&self, quota: Quota, now_ns: u64) -> Result<(), BuildError> {
+        loop {
+            let plans = self.limits.plans.load_full();
+            let mut next = Vec::clone(&plans);
+            next[self.index] = plans[self.index].change(&*self.ready().gate, quota, now_ns)?;
+            let found = self.limits.plans.compare_and_swap(&plans, Arc::new(next));
+            if Arc::ptr_eq(&found, &plans) {
+                return Ok(());
+            }
+        }
     }
 
     /// Where the key of a request stands in this rule, at a time of your own: see its `remaining` and `reset_after`. `None` where the
     /// rule does not apply. Nothing is charged.
     pub fn peek_at(&self, request: &R, now_ns: u64) -> Option<Decision> {
-        let plan = &self.limits.plans.load()[self.index];
+        let plan = &self.limits.plans.load()[self.index].plan;
         self.ready().gate.look(&Asked { request, plan, cost: 0, now_ns })
     }
 
@@ -107,11 +92,35 @@ impl<'a, R: ?Sized, C> RuleRef<'a, R, C> {
     /// # Cost
     /// Reads the whole store. For a gauge, not for a decision.
     pub fn len_at(&self, now_ns: u64) -> usize {
-        self.ready().gate.len(now_ns)
+        self.ready().gate.len(&self.limits.plans.load()[self.index].rated, now_ns)
     }
 }
 
 impl<R: ?Sized, C: Clock> RuleRef<'_, R, C> {
+    /// Another quota from now on, for all keys. Checks go on meanwhile, each under one quota or the other.
+    ///
+    /// Every key keeps the fraction of its burst that it has used, so nobody gets a fresh burst, and who is out of units gets the next
+    /// one at the new rate. Windows and logs keep the units that they have counted.
+    ///
+    /// ```
+    /// use tollgate::{Limits, Quota, Rule};
+    /// let limits = Limits::builder().rule(Rule::<()>::global("all", Quota::per_minute(60))).build()?;
+    /// limits.rule("all").unwrap().set_quota(Quota::per_minute(600))?;
+    /// assert_eq!(limits.check_at(&(), 0).remaining(), 599);
+    /// # Ok::<(), tollgate::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the quota is refused, or a word cannot say the level of a key under both quotas: windows must keep their length, and
+    /// a rule that was built without a limit counts nothing. The rule then stays as it is.
+    ///
+    /// # Cost
+    /// Allocates, and copies the list of quotas. Checks do not wait. After a change by which a full burst takes another time to come back
+    /// a check of the rule takes a few nanoseconds more, and a table keeps idle keys for about two bursts longer.
+    pub fn set_quota(&self, quota: Quota) -> Result<(), BuildError> {
+        self.set_quota_at(quota, self.limits.clock().now_ns())
+    }
+
     /// Takes `units` of a request's key whether they fit or not: for what should not have been, such as a wrong password. The key
     /// may be left in debt, and then waits until that has come back; what goes beyond the rule's
     /// [`max_debt`](crate::Rule::max_debt) is not taken. Says whether one unit would be allowed now, and if not, when; `None` where
@@ -129,7 +138,7 @@ impl<R: ?Sized, C: Clock> RuleRef<'_, R, C> {
     }
 
     fn penalize_by(&self, request: &R, units: u64, now_ns: u64) -> Option<Decision> {
-        let plan = &self.limits.plans.load()[self.index];
+        let plan = &self.limits.plans.load()[self.index].plan;
         let ready = self.ready();
         ready.gate.penalize(&Asked { request, plan, cost: units, now_ns }, ready.max_debt_ns)
     }

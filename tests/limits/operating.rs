@@ -207,22 +207,69 @@ fn blocked_and_back_again_keeps_the_level() {
     assert!(limits.check_at(&user(1), 0).is_denied());
 }
 
+/// What is used is a fraction of the burst, whatever the burst, the rate and the time in which it comes back.
+#[test]
+fn the_fraction_is_kept_when_a_burst_takes_another_time() {
+    for algorithm in ARRIVAL {
+        let quotas = [
+            "10/s",
+            "10/min",
+            "100/day burst 20",
+            "1000/s burst 10",
+            "7/3s burst 30",
+            "10/s burst 40",
+            "10/s",
+        ];
+        let [first, others @ ..] = quotas.map(|quota| quota.parse::<Quota>().unwrap());
+        let limits = limits([Rule::new("user", first, by_user).algorithm(algorithm)]);
+        // None, half and all of ten.
+        for (id, used) in [(1, 5), (2, 10)] {
+            (0..used).for_each(|_| assert!(limits.check_at(&user(id), S).is_allowed()));
+        }
+        let rule = limits.rule("user").unwrap();
+        for quota in others {
+            rule.set_quota_at(quota, S).unwrap();
+            let burst = quota.rate().unwrap().capacity();
+            let left = [0, 1, 2].map(|id| left(&limits, "user", &user(id), S));
+            assert_eq!(left, [burst, burst / 2, 0], "{algorithm}, {quota}");
+            // And the next unit is there after an interval of the new rate, give or take what rounding costs.
+            let wait = limits.peek_at(&user(2), S).retry_after().as_nanos();
+            let interval = u128::from(quota.rate().unwrap().period_ns() / quota.rate().unwrap().limit());
+            assert!(wait.abs_diff(interval) <= interval / 1_000 + 1, "{quota}: {wait} of {interval}");
+        }
+        assert!(limits.check_at(&user(1), S).is_allowed());
+        assert!(limits.check_at(&user(2), S).is_denied());
+        assert!(limits.check_at(&user(2), S + 101 * MS).is_allowed());
+    }
+}
+
+#[test]
+fn what_came_back_between_two_changes_has_come_back() {
+    let limits = limits([Rule::new("user", Quota::per_second(10), by_user)]);
+    (0..10).for_each(|_| assert!(limits.check_at(&user(1), S).is_allowed()));
+    let rule = limits.rule("user").unwrap();
+    // Half of a minute's quota, and then a quarter of a second's.
+    rule.set_quota_at(Quota::per_minute(60), S).unwrap();
+    assert_eq!(left(&limits, "user", &user(1), 31 * S), 30);
+    rule.set_quota_at(Quota::per_second(100), 31 * S).unwrap();
+    assert_eq!(left(&limits, "user", &user(1), 31 * S + 251 * MS), 75);
+    // By now all is back, and forgotten as soon as no change can tell.
+    assert_eq!(left(&limits, "user", &user(1), 32 * S), 100);
+    assert_eq!(rule.len_at(1_000 * S), 0);
+}
+
 #[test]
 fn a_quota_that_cannot_share_words_is_refused_and_nothing_changes() {
-    let limits = limits([Rule::new("user", per_20_s(10), by_user)]);
-    let rule = limits.rule("user").unwrap();
-    let error = rule.set_quota(Quota::per_second(10)).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "keys are kept by the time in which a full burst of 10/20s comes back: write burst 200, which takes as long, or build the rules anew"
-    );
-    rule.set_quota(Quota::per_second(10).burst(200)).unwrap();
-    let error = rule.set_quota(Quota::per_day(1)).unwrap_err();
-    assert!(error.to_string().contains("no burst of this quota takes as long"), "{error}");
+    let windows = limits([Rule::new("user", per_20_s(10), by_user).algorithm("fixed_window")]);
+    let rule = windows.rule("user").unwrap();
+    assert!(matches!(rule.set_quota(Quota::per_second(10)), Err(BuildError::PlanPeriod { .. })));
+    let arrival = limits([Rule::new("user", per_20_s(10), by_user)]);
+    let rule = arrival.rule("user").unwrap();
     assert_eq!(rule.set_quota(Quota::per_second(0)), Err(BuildError::LimitZero));
-    assert_eq!(rule.quota(), Quota::per_second(10).burst(200));
-    let extreme = Quota::new(u64::MAX >> 5, tollgate::MAX_PERIOD).burst(u64::MAX);
-    assert!(rule.set_quota(extreme).is_err());
+    assert!(rule.set_quota(Quota::per_second(1).burst(u64::MAX)).is_err());
+    assert_eq!(rule.quota(), per_20_s(10));
+    let unlimited = limits([Rule::new("user", Quota::unlimited(), by_user)]);
+    assert!(unlimited.rule("user").unwrap().set_quota(per_20_s(1)).is_err());
 }
 
 /// Checks go on while a quota goes up and down: nobody gets more than the larger one allows, and nothing is lost.
@@ -246,6 +293,28 @@ fn a_change_while_others_check_loses_nothing() {
     assert!((100..=200).contains(&admitted), "{admitted}");
     assert_eq!(left(&limits, "user", &user(1), S), 200 - admitted);
     assert_eq!(left(&limits, "all", &user(1), S), 1_000_000 - admitted);
+}
+
+/// The same where a burst takes another time to come back, so that words are carried over while others charge them.
+#[test]
+fn a_change_of_the_span_while_others_check_gives_no_fresh_burst() {
+    let (small, large) = (Quota::per_second(100), Quota::per_minute(200));
+    for algorithm in ARRIVAL {
+        let limits = limits([Rule::new("user", small, by_user).algorithm(algorithm)]);
+        let check = || limits.check_at(&user(1), S).is_allowed();
+        let mut admitted: u64 = thread::scope(|scope| {
+            let checking: Vec<_> =
+                (0..3).map(|_| scope.spawn(|| (0..400).filter(|_| check()).count() as u64)).collect();
+            let rule = limits.rule("user").unwrap();
+            (0..200).for_each(|turn| rule.set_quota_at([large, small][turn % 2], S).unwrap());
+            checking.into_iter().map(|thread| thread.join().unwrap()).sum()
+        });
+        while check() {
+            admitted += 1;
+        }
+        // All of one quota, all of the other, or something between; rounding up may cost the last unit.
+        assert!((99..=200).contains(&admitted), "{algorithm}: {admitted}");
+    }
 }
 
 #[test]
