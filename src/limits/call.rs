@@ -1,5 +1,9 @@
 //! One check: look at every rule, and then charge every rule or none.
 
+use std::sync::Arc;
+
+use arc_swap::Guard;
+
 use crate::clock::Clock;
 use crate::decision::Decision;
 use crate::limits::counts::Event;
@@ -12,7 +16,7 @@ use crate::limits::{Limits, TimeLine};
 /// One request at one time, under the quotas of its start.
 pub(super) struct Call<'a, R: ?Sized, C> {
     pub(super) limits: &'a Limits<R, C>,
-    pub(super) plans: &'a [Current],
+    pub(super) plans: &'a Guard<Arc<Vec<Current>>>,
     /// Nothing is charged, and nothing counted.
     pub(super) is_peek: bool,
     pub(super) request: &'a R,
@@ -115,8 +119,12 @@ impl<R: ?Sized, C: Clock> Call<'_, R, C> {
         }
     }
 
-    /// A time no earlier than that of any call whose charge has been seen.
+    /// A time no earlier than that of any call whose charge has been seen. For ever, which gives nothing back, once a quota has
+    /// changed: the charge may be one of the new quota, whose words mean something else.
     fn back_ns(&self) -> u64 {
+        if !Arc::ptr_eq(&self.limits.plans.load(), self.plans) {
+            return u64::MAX;
+        }
         let TimeLine { clock, latest_ns } = &*self.limits.time;
         self.now_ns.max(latest_ns.get()).max(clock.now_ns())
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tollgate::algorithm::{self, Algorithm, Reserved, Settings, Step};
 use tollgate::{BuildError, Clock, Decision, DirectLimiter, Limits, ManualClock, Now, Quota, Rate, Rule};
 
-use super::oracle::{ALL, TABLE_ALGORITHMS};
+use super::oracle::{ALL, ARRIVAL, TABLE_ALGORITHMS};
 use super::{MS, Request, S, by_user, left, limits, user};
 
 thread_local! {
@@ -188,4 +188,18 @@ fn the_time_is_read_when_the_word_was_found() {
     RESERVED.set(Some(limiter));
     reservation.cancel();
     assert_eq!(limiter.peek_at(S / 4).remaining(), 3);
+}
+
+/// What was taken under one quota is not given back in units of another: it stays taken.
+#[test]
+fn a_change_in_between_gives_nothing_back() {
+    for algorithm in ALL {
+        let rule = Rule::exact("user", Quota::per_second(10), by_user).algorithm(algorithm);
+        let limits = refused_late([rule], 0, || {
+            let user = the_limits().rule("user").unwrap();
+            user.set_quota_at(Quota::per_second(20), 0).unwrap();
+        });
+        let fraction = if ARRIVAL.contains(&algorithm) { 18 } else { 19 };
+        assert_eq!(left(limits, "user", &user(1), 0), fraction, "{algorithm}");
+    }
 }
