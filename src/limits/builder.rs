@@ -25,7 +25,7 @@ pub struct LimitsBuilder<R: ?Sized, C = DefaultClock> {
 /// A rule, and what is known of it.
 enum Entry<R: ?Sized> {
     New(Rule<R>),
-    Kept(Arc<Ready<R>>, Current),
+    Kept(Arc<Ready<R>>, Box<Current>),
     /// One whose keys were charged by another clock's time.
     Foreign(Box<str>),
 }
@@ -52,7 +52,7 @@ impl<R: ?Sized> Entry<R> {
                 let current = Current::new(ready.gate.plan().clone());
                 (Arc::new(ready), current)
             }),
-            Self::Kept(ready, current) => Ok((ready, current)),
+            Self::Kept(ready, current) => Ok((ready, *current)),
             Self::Foreign(name) => {
                 let why = "it is of limits with another clock: start from `rebuild` of those";
                 Err(BuildError::Rule {
@@ -93,7 +93,7 @@ impl<R: ?Sized, C> LimitsBuilder<R, C> {
     pub fn keep(mut self, rule: RuleRef<'_, R, C>) -> Self {
         let (ready, current) = (rule.ready().clone(), rule.current());
         let entry = if Arc::ptr_eq(&rule.limits().time, &self.time) {
-            Entry::Kept(ready, current)
+            Entry::Kept(ready, Box::new(current))
         } else {
             Entry::Foreign(ready.name.clone())
         };
