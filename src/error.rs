@@ -99,6 +99,18 @@ pub enum BuildError {
         /// The capacity asked for.
         capacity: usize,
     },
+    /// Two rules have one name.
+    RuleNameTaken {
+        /// The name.
+        name: String,
+    },
+    /// A rule is refused.
+    Rule {
+        /// The rule's name.
+        name: String,
+        /// What is wrong with it.
+        error: Box<Self>,
+    },
     /// Anything else, such as what an algorithm of the user's own refuses; says what to write instead.
     Other(String),
 }
@@ -171,6 +183,10 @@ impl fmt::Display for BuildError {
                 f,
                 "no memory for a capacity of {capacity}: a key takes 22 bytes, write the number of keys to expect at once"
             ),
+            Self::RuleNameTaken { name } => {
+                write!(f, "two rules are named {name:?}: give each a name of its own")
+            }
+            Self::Rule { name, error } => write!(f, "rule {name:?}: {error}"),
             Self::Other(why) => f.write_str(why),
         }
     }

@@ -20,6 +20,7 @@
 //!
 //! * [`Limiter`] by key, [`DirectLimiter`] without; [`Quota`] says how much, [`Decision`] what was answered.
 //! * [`Reservation`] takes units before the work is done, [`Lease`] takes many for one thread: worth it for hot keys only.
+//! * [`Limits`]: several rules on one request, all charged or none.
 //! * [`algorithm`]: the arithmetic, by name; the default is `gcra`.
 //! * [`clock`]: where time comes from; every method also exists with the time as an argument.
 //! * [`store`]: [`Table`], the default, has fixed memory; [`Map`] keeps exact keys.
@@ -38,6 +39,7 @@ mod decision;
 mod error;
 mod key;
 mod limiter;
+mod limits;
 mod log;
 mod quota;
 mod sync;
@@ -52,6 +54,7 @@ pub use key::{IpMask, IpPrefix, IpPrefixError};
 #[cfg(feature = "async")]
 pub use limiter::WaitTooLong;
 pub use limiter::{DirectLimiter, DirectLimiterBuilder, Lease, Limiter, LimiterBuilder, Plan, Reservation};
+pub use limits::{Bans, Counts, KeyOf, Limits, LimitsBuilder, Outcome, Rule, RuleRef};
 pub use quota::{MAX_PERIOD, ParseQuotaError, ParseQuotaErrorKind, Quota, Rate};
 pub use store::{Map, Overflow, Table};
 pub use time::{MAX_NOW_NS, Now};

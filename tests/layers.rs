@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules and their levels. Those of one name in the second column may use each other; all others of a level may not.
-const LEVELS: [(u8, &str, &[&str]); 13] = [
+const LEVELS: [(u8, &str, &[&str]); 14] = [
     (0, "sync", &["sync"]),
     // Plain values, which speak of each other: an error names the quota it refuses.
     (0, "values", &["quota", "time", "decision", "error"]),
@@ -18,15 +18,17 @@ const LEVELS: [(u8, &str, &[&str]); 13] = [
     (2, "store", &["store"]),
     (3, "limiter", &["limiter"]),
     (3, "key", &["key"]),
-    (4, "redis", &["redis"]),
-    (4, "http", &["http"]),
-    (4, "ffi", &["ffi"]),
-    (5, "bin", &["bin"]),
+    (4, "limits", &["limits"]),
+    (5, "redis", &["redis"]),
+    (5, "http", &["http"]),
+    (5, "ffi", &["ffi"]),
+    (6, "bin", &["bin"]),
 ];
 
 /// Names of lower levels that a module has nothing to do with: atomics are for cells and stores, and below the face time
 /// is an argument.
-const NEVER: [(&str, &[&str]); 3] = [("algorithm", &["sync"]), ("limiter", &["sync"]), ("store", &["clock"])];
+const NEVER: [(&str, &[&str]); 4] =
+    [("algorithm", &["sync"]), ("limiter", &["sync"]), ("limits", &["sync"]), ("store", &["clock"])];
 
 /// The files with unsafe code. `log/model.rs` and `log/witness.rs` have it for loom only.
 const FENCED: [&str; 4] = ["log/current.rs", "log/model.rs", "log/witness.rs", "store/table/memory.rs"];

@@ -36,6 +36,17 @@ impl Arrival {
         Ok(Self::on(ticks, per_unit, rate.capacity()))
     }
 
+    /// The arithmetic of `rate`, on a scale on which a full burst takes no more than so many ticks.
+    pub(super) fn within(rate: Rate, max_burst_ticks: u64) -> Result<Self, BuildError> {
+        let (ticks, per_unit) = Ticks::within(rate, max_burst_ticks)?;
+        Ok(Self::on(ticks, per_unit, rate.capacity()))
+    }
+
+    /// Ticks in which a full burst comes back.
+    pub(super) const fn burst_ticks(&self) -> u64 {
+        self.burst_ticks
+    }
+
     /// The arithmetic of `rate`, on this scale.
     pub(super) fn at_rate(&self, rate: Rate) -> Result<Self, BuildError> {
         let per_unit = self.ticks.per_unit_of(rate)?;

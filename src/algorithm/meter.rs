@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::algorithm::arrival::Arrival;
+use crate::algorithm::carried::Carried;
 use crate::algorithm::custom::Custom;
 use crate::algorithm::fixed_window::FixedWindow;
 use crate::algorithm::sliding_window_counter::SlidingWindowCounter;
@@ -16,6 +17,8 @@ use crate::time::Now;
 #[derive(Clone, Debug)]
 pub(crate) enum Meter {
     Arrival(Arrival),
+    /// Arrival times after the quota was changed.
+    Carried(Carried),
     FixedWindow(FixedWindow),
     SlidingWindowCounter(SlidingWindowCounter),
     Custom(Custom),
@@ -27,6 +30,7 @@ macro_rules! each {
     ($meter:expr, $algorithm:ident => $call:expr) => {
         match $meter {
             $crate::algorithm::Meter::Arrival($algorithm) => $call,
+            $crate::algorithm::Meter::Carried($algorithm) => $call,
             $crate::algorithm::Meter::FixedWindow($algorithm) => $call,
             $crate::algorithm::Meter::SlidingWindowCounter($algorithm) => $call,
             $crate::algorithm::Meter::Custom($algorithm) => $call,
@@ -41,16 +45,28 @@ impl Meter {
     pub(crate) fn at_rate(&self, rate: Rate) -> Result<Self, BuildError> {
         Ok(match self {
             Self::Arrival(arrival) => Self::Arrival(arrival.at_rate(rate)?),
+            Self::Carried(carried) => Self::Carried(carried.at_rate(rate)?),
             Self::FixedWindow(window) => Self::FixedWindow(window.at_rate(rate)?),
             Self::SlidingWindowCounter(counter) => Self::SlidingWindowCounter(counter.at_rate(rate)?),
             Self::Custom(custom) => Self::Custom(custom.at_rate(rate)?),
         })
     }
 
+    /// The arithmetic of another rate from a time on, over words that were put by this one: those that are arrival times keep the
+    /// fraction of the burst that they say.
+    pub(crate) fn carried(&self, rate: Rate, now_ns: u64) -> Result<Self, BuildError> {
+        match self {
+            Self::Arrival(arrival) => Carried::from(*arrival, rate, now_ns).map(Self::Carried),
+            Self::Carried(carried) => carried.next(rate, now_ns).map(Self::Carried),
+            _ => self.at_rate(rate),
+        }
+    }
+
     /// The same as a trait object.
     pub(crate) fn into_dyn(self) -> Arc<dyn Algorithm> {
         match self {
             Self::Arrival(arrival) => Arc::new(arrival),
+            Self::Carried(carried) => Arc::new(carried),
             Self::FixedWindow(window) => Arc::new(window),
             Self::SlidingWindowCounter(counter) => Arc::new(counter),
             Self::Custom(custom) => Arc::new(custom),

@@ -14,6 +14,7 @@
 //! Algorithms of your own implement [`Algorithm`] and are [registered](register) under a name.
 
 mod arrival;
+mod carried;
 mod custom;
 mod fixed_window;
 mod gcra;

@@ -36,18 +36,24 @@ pub(super) struct Ticks {
 impl Ticks {
     /// The finest scale on which a full burst fits, and the ticks of one unit.
     pub(super) fn new(rate: Rate) -> Result<(Self, NonZeroU64), BuildError> {
+        Self::within(rate, MAX_WORD)
+    }
+
+    /// The same, where a full burst is to take no more than so many ticks.
+    pub(super) fn within(rate: Rate, max_ticks: u64) -> Result<(Self, NonZeroU64), BuildError> {
         let (limit, period_ns, burst) = (rate.limit(), rate.period_ns(), rate.capacity());
         let exact = period_ns.div_ceil(limit);
         let fine = Self::scale(exact * limit, period_ns);
-        let max_exact_burst = fine.max_burst_ticks() / exact;
+        let max_exact_burst = fine.max_burst_ticks().min(max_ticks) / exact;
         if burst <= max_exact_burst {
             return Ok((fine, at_least_one(exact)));
         }
         let whole_interval = period_ns / limit;
+        let max_coarse = MAX_COARSE_BURST.min(max_ticks);
         let coarsest = MIN_PERIOD_TICKS.div_ceil(limit);
-        let per_unit = (MAX_COARSE_BURST / burst).min(whole_interval);
+        let per_unit = (max_coarse / burst).min(whole_interval);
         if per_unit < coarsest {
-            let max_coarse_burst = if whole_interval < coarsest { 0 } else { MAX_COARSE_BURST / coarsest };
+            let max_coarse_burst = if whole_interval < coarsest { 0 } else { max_coarse / coarsest };
             return Err(BuildError::BurstTooLarge { burst, max: max_exact_burst.max(max_coarse_burst) });
         }
         Ok((Self::scale(per_unit * limit - 1, period_ns), at_least_one(per_unit)))

@@ -1,8 +1,10 @@
 //! One word that threads change together.
 
 mod returns;
+mod stripes;
 
 pub(crate) use returns::{Mark, Returns};
+pub(crate) use stripes::Stripes;
 
 use core::ops::Deref;
 

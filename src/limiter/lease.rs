@@ -203,7 +203,7 @@ impl<'a, C: Clock, S: Store> Lease<'a, C, S> {
 
     /// Gives back what is in hand at a time of your own, no earlier than that of any call made meanwhile.
     pub fn end_at(mut self, now_ns: u64) {
-        self.give_back(now_ns, false);
+        self.give_back(|| now_ns, false);
     }
 
     /// What is in hand answers, if it is enough.
@@ -264,7 +264,7 @@ impl<'a, C: Clock, S: Store> Lease<'a, C, S> {
         refused.again(cost, self.held, now_ns).unwrap_or(refusal)
     }
 
-    fn give_back(&mut self, now_ns: u64, alone: bool) {
+    fn give_back(&mut self, now_ns: impl Fn() -> u64, alone: bool) {
         let held = core::mem::take(&mut self.held);
         if let Some(Grant { units, taken: Some(taken), .. }) = self.grant.take()
             && held > 0
@@ -279,8 +279,8 @@ impl<C: Clock, S: Store> Drop for Lease<'_, C, S> {
     fn drop(&mut self) {
         if self.held > 0 {
             // A time of the caller's own may be earlier than calls made since.
-            let alone = self.granted_at_ns.is_some();
-            self.give_back(self.granted_at_ns.unwrap_or_else(|| self.core.now_ns()), alone);
+            let (core, granted_at_ns) = (self.core, self.granted_at_ns);
+            self.give_back(|| granted_at_ns.unwrap_or_else(|| core.now_ns()), granted_at_ns.is_some());
         }
     }
 }

@@ -10,6 +10,7 @@ mod plan;
 mod ready;
 mod reservation;
 
+pub(crate) use self::core::Core;
 pub use builder::{DirectLimiterBuilder, LimiterBuilder};
 pub use direct::DirectLimiter;
 pub use keyed::Limiter;

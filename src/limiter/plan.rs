@@ -56,6 +56,23 @@ impl Plan {
         })
     }
 
+    /// Another quota from a time on: its keys keep the fraction of their burst that they have used. Windows and logs keep
+    /// what they have counted.
+    pub(crate) fn carried(&self, quota: Quota, now_ns: u64) -> Result<Self, BuildError> {
+        let (Kind::Metered(meter), Some(old)) = (&self.kind, self.quota.rate()) else {
+            return self.derive(quota);
+        };
+        // A word says when its key is full again: the fraction, if a full burst takes as long to come back.
+        let is_same_span = quota.rate().is_none_or(|new| is_same_span(old, new));
+        match self.derive(quota) {
+            Ok(plan) if is_same_span => Ok(plan),
+            Err(error) if quota.validate().is_err() => Err(error),
+            _ => {
+                Self::with(quota, self.limiter.clone(), |rate| meter.carried(rate, now_ns).map(Kind::Metered))
+            }
+        }
+    }
+
     fn with(
         quota: Quota,
         limiter: Arc<()>,
@@ -91,6 +108,17 @@ impl Plan {
     pub const fn quota(&self) -> Quota {
         self.quota
     }
+}
+
+fn is_same_span(old: Rate, new: Rate) -> bool {
+    let product = |factors: [u64; 3]| {
+        factors.iter().try_fold(1, |product: u128, &factor| product.checked_mul(factor.into()))
+    };
+    let spans = [
+        product([old.capacity(), old.period_ns(), new.limit()]),
+        product([new.capacity(), new.period_ns(), old.limit()]),
+    ];
+    old == new || spans[0].is_some() && spans[0] == spans[1]
 }
 
 /// The span of a log.

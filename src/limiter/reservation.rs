@@ -110,7 +110,7 @@ impl<'a, C: Clock, S: Store> Reservation<'a, C, S> {
         let Some(held) = self.held.take() else { return };
         // The time of its making may be earlier than calls made since.
         let alone = at_ns.is_none() && self.made_at_ns.is_some();
-        let now_ns = at_ns.or(self.made_at_ns).unwrap_or_else(|| self.core.now_ns());
+        let now_ns = || at_ns.or(self.made_at_ns).unwrap_or_else(|| self.core.now_ns());
         let Held { token, taken } = held;
         self.core.settle(self.store, &token, self.plan, now_ns, self.units, actual, taken, alone);
     }

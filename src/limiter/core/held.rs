@@ -70,21 +70,23 @@ impl<C> Core<C> {
 
     /// What to give units back by that bring `word` to `next`. To be made before that word is put, so that what is given back
     /// later is not in its mark.
-    pub(super) fn taken(&self, meter: &Meter, hash: u64, word: u64, next: u64, now: Now) -> Taken {
+    #[inline]
+    pub(super) fn taken(&self, meter: &impl Algorithm, hash: u64, word: u64, next: u64, now: Now) -> Taken {
         let fresh = meter.fresh(now);
         let earliest = if meter.is_queue() { fresh + next.saturating_sub(word.max(fresh)) } else { next };
         Taken { wait_ns: 0, stamp: next, earliest, mark: self.returns.mark(hash), hash }
     }
 
     /// Accounts for units that were taken: charges what they were too few, or gives back what was too much; if `alone`, only if
-    /// there was no call since. The time is no earlier than that of any call since.
+    /// there was no call since. The time is no earlier than that of any call since: it is asked for when the word has been
+    /// found, so that it is later than that of whoever put the word.
     #[expect(clippy::too_many_arguments, reason = "a settlement has that many parts, and one caller")]
     pub(crate) fn settle<S: Store>(
         &self,
         store: &S,
         token: &S::Token,
         plan: &Plan,
-        now_ns: u64,
+        now_ns: impl Fn() -> u64,
         units: u64,
         actual: u64,
         taken: Taken,
@@ -92,13 +94,13 @@ impl<C> Core<C> {
     ) {
         let (excess, unused) = (actual.saturating_sub(units), units.saturating_sub(actual));
         match &plan.kind {
-            Kind::Metered(meter) if excess > 0 => self.charge(store, token, meter, now_ns, excess),
+            Kind::Metered(meter) if excess > 0 => self.charge(store, token, meter, now_ns(), excess),
             Kind::Metered(meter) if unused > 0 => {
                 self.give_back(store, token, meter, now_ns, unused, taken, alone);
             }
-            Kind::Logged(span) if excess > 0 => Self::charge_logged(store, token, *span, now_ns, excess),
+            Kind::Logged(span) if excess > 0 => Self::charge_logged(store, token, *span, now_ns(), excess),
             Kind::Logged(span) if unused > 0 => {
-                self.give_back_logged(store, token, *span, now_ns, unused, taken);
+                self.give_back_logged(store, token, *span, now_ns(), unused, taken);
             }
             _ => {}
         }
@@ -117,6 +119,37 @@ impl<C> Core<C> {
         let (Ok(()) | Err(NoRoom::Deny | NoRoom::Allow)) = charged;
     }
 
+    /// Takes units whether they fit or not, as many as leave a debt that takes up to `max_debt_ns` to come back.
+    pub(crate) fn penalize<S: Store>(
+        &self,
+        store: &S,
+        token: &S::Token,
+        plan: &Plan,
+        now_ns: u64,
+        units: u64,
+        max_debt_ns: u64,
+    ) {
+        let meter = match &plan.kind {
+            Kind::Metered(meter) => meter,
+            Kind::Logged(span) => return Self::charge_logged(store, token, *span, now_ns, units),
+            Kind::Unlimited | Kind::Blocked => return,
+        };
+        let now = Now::at(now_ns);
+        let life = life(meter, now);
+        let charged = store.decide_token(token, life, |word, floor| {
+            let now = newcomer(meter, self.among(now), life, floor);
+            let units = most_within(units, |units| meter.charge(word, now, units).wait_ns <= max_debt_ns);
+            if units == 0 {
+                return Turn::Keep(());
+            }
+            let charged = meter.charge(word, now, units);
+            self.allow_debt(charged);
+            Turn::Put(charged.word, ())
+        });
+        // Without room there is no word to charge; the store has counted it.
+        let (Ok(()) | Err(NoRoom::Deny | NoRoom::Allow)) = charged;
+    }
+
     /// Gives back some of the units that were taken; if `alone`, only if there was no call since.
     #[expect(clippy::too_many_arguments, reason = "a settlement has that many parts, and one caller")]
     fn give_back<S: Store>(
@@ -124,12 +157,11 @@ impl<C> Core<C> {
         store: &S,
         token: &S::Token,
         meter: &Meter,
-        now_ns: u64,
+        now_ns: impl Fn() -> u64,
         units: u64,
         taken: Taken,
         alone: bool,
     ) {
-        let now = Now::at(now_ns);
         let _turn = self.returns.turn(taken.hash);
         store.visit_token(token, |word| {
             let Some(since) = self.returns.since(taken.hash, taken.mark) else { return Turn::Keep(()) };
@@ -142,7 +174,7 @@ impl<C> Core<C> {
             if meter.is_queue() && alone && stamp != word {
                 return Turn::Keep(());
             }
-            let next = meter.refund(word, self.among(now), units, stamp);
+            let next = meter.refund(word, self.among(Now::at(now_ns())), units, stamp);
             if meter.is_queue() && stamp < word && next < word {
                 // There are later units, and they move up.
                 self.returns.settle(taken.hash, word - next);
@@ -178,4 +210,21 @@ impl<C> Core<C> {
             lower(word, next)
         });
     }
+}
+
+/// The largest number up to `most` that passes, where every smaller one passes too; 0 if none does.
+fn most_within(most: u64, passes: impl Fn(u64) -> bool) -> u64 {
+    if passes(most) {
+        return most;
+    }
+    let (mut low, mut high) = (0, most);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if passes(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
 }

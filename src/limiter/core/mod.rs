@@ -3,6 +3,7 @@
 mod batch;
 mod grant;
 mod held;
+mod hold;
 mod logged;
 
 pub(crate) use grant::{Grant, Wish};
@@ -63,12 +64,17 @@ impl<C> Core<C> {
     /// Another quota for the same words.
     pub(crate) fn derive(&self, quota: Quota) -> Result<Plan, BuildError> {
         let plan = self.plan.derive(quota)?;
+        self.expect(&plan);
+        Ok(plan)
+    }
+
+    /// Words of another plan may be found from now on.
+    pub(crate) fn expect(&self, plan: &Plan) {
         for kind in [&self.plan.kind, &plan.kind] {
             if let Kind::Metered(meter) = kind {
                 self.ahead.span_ns.raise(meter.span_ns());
             }
         }
-        Ok(plan)
     }
 
     /// The time at which to decide on a word that was found. Not before: whoever put it far ahead has said so first.
@@ -227,8 +233,8 @@ impl<C> Core<C> {
     }
 
     /// Keys that are not idle at a time.
-    pub(crate) fn len<S: Store>(&self, store: &S, now_ns: u64) -> usize {
-        match &self.plan.kind {
+    pub(crate) fn len<S: Store>(&self, store: &S, plan: &Plan, now_ns: u64) -> usize {
+        match &plan.kind {
             Kind::Metered(meter) => store.len(life(meter, Now::at(now_ns))),
             Kind::Logged(span) => logged::count(store, *span, now_ns),
             Kind::Unlimited | Kind::Blocked => 0,

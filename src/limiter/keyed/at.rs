@@ -113,7 +113,7 @@ impl<K: ?Sized, C, S: Store> Limiter<K, C, S> {
 
     /// [`len`](Self::len) at a time of your own.
     pub fn len_at(&self, now_ns: u64) -> usize {
-        self.core.len(&self.store, now_ns)
+        self.core.len(&self.store, self.core.plan(), now_ns)
     }
 }
 
