@@ -55,7 +55,7 @@ fn log_refunds_one_after_another() {
     scenario("log_refunds_one_after_another", 6, 10, 3, &[(1, 6)])
         .thread(&[refund(2, 1, 1), refund(2, 1, 1)])
         .thread(&[refund(2, 1, 1), look(2, 0)])
-        .bounds(TWO)
+        .bounds(Bounds { free: Some(0), ..TWO })
         .run();
 }
 
