@@ -171,61 +171,68 @@ fn a_reservation_outlives_its_key() {
 /// key admits exactly its limit.
 #[test]
 fn eviction_among_checks_loses_no_charge() {
+    for algorithm in ["gcra", "fixed_window", "sliding_window_counter", "sliding_window_log"] {
+        // Whether anything is evicted before it is asked for is up to the scheduler.
+        let evicted = (0..20).any(|_| evict_among_checks(algorithm));
+        assert!(evicted, "{algorithm}: nothing was ever evicted");
+    }
+}
+
+/// Says whether anything was evicted.
+fn evict_among_checks(algorithm: &str) -> bool {
     const KEYS: u64 = 5;
     const THREADS: u64 = 3;
     const ROUNDS: u64 = 600;
-    for algorithm in ["gcra", "fixed_window", "sliding_window_counter", "sliding_window_log"] {
-        let limiter = map(algorithm, Quota::per_second(4));
-        let barrier = Barrier::new(THREADS as usize + 1);
-        let (checking, evicted) = (AtomicBool::new(true), AtomicBool::new(false));
-        let taken: Vec<Vec<[u64; KEYS as usize]>> = thread::scope(|scope| {
-            scope.spawn(|| {
-                for round in 0..ROUNDS {
-                    limiter.clock().set((round + 1) * 3 * S);
-                    barrier.wait();
-                    for _ in 0..20 {
-                        if limiter.evict_idle() > 0 {
-                            evicted.store(true, Ordering::Relaxed);
-                        }
+    let limiter = map(algorithm, Quota::per_second(4));
+    let barrier = Barrier::new(THREADS as usize + 1);
+    let (checking, evicted) = (AtomicBool::new(true), AtomicBool::new(false));
+    let taken: Vec<Vec<[u64; KEYS as usize]>> = thread::scope(|scope| {
+        scope.spawn(|| {
+            for round in 0..ROUNDS {
+                limiter.clock().set((round + 1) * 3 * S);
+                barrier.wait();
+                for _ in 0..20 {
+                    if limiter.evict_idle() > 0 {
+                        evicted.store(true, Ordering::Relaxed);
                     }
-                    barrier.wait();
                 }
-                checking.store(false, Ordering::Relaxed);
-            });
-            let check = |id| {
-                let (limiter, barrier) = (&limiter, &barrier);
-                move || {
-                    let mut dice = Dice::new(id);
-                    (0..ROUNDS)
-                        .map(|_| {
-                            barrier.wait();
-                            let now_ns = limiter.clock().now_ns();
-                            let mut taken = [0; KEYS as usize];
-                            for _ in 0..5 {
-                                let turn = dice.below(KEYS);
-                                for key in 0..KEYS {
-                                    let key = (key + turn) % KEYS;
-                                    taken[key as usize] += limiter.check_at(&key, now_ns).taken();
-                                }
-                            }
-                            barrier.wait();
-                            taken
-                        })
-                        .collect()
-                }
-            };
-            let threads: Vec<_> = (0..THREADS).map(|id| scope.spawn(check(id))).collect();
-            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-        });
-        for round in 0..ROUNDS as usize {
-            for key in 0..KEYS as usize {
-                let taken: u64 = taken.iter().map(|thread| thread[round][key]).sum();
-                assert_eq!(taken, 4, "{algorithm}: key {key} in round {round}");
+                barrier.wait();
             }
+            checking.store(false, Ordering::Relaxed);
+        });
+        let check = |id| {
+            let (limiter, barrier) = (&limiter, &barrier);
+            move || {
+                let mut dice = Dice::new(id);
+                (0..ROUNDS)
+                    .map(|_| {
+                        barrier.wait();
+                        let now_ns = limiter.clock().now_ns();
+                        let mut taken = [0; KEYS as usize];
+                        for _ in 0..5 {
+                            let turn = dice.below(KEYS);
+                            for key in 0..KEYS {
+                                let key = (key + turn) % KEYS;
+                                taken[key as usize] += limiter.check_at(&key, now_ns).taken();
+                            }
+                        }
+                        barrier.wait();
+                        taken
+                    })
+                    .collect()
+            }
+        };
+        let threads: Vec<_> = (0..THREADS).map(|id| scope.spawn(check(id))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    for round in 0..ROUNDS as usize {
+        for key in 0..KEYS as usize {
+            let taken: u64 = taken.iter().map(|thread| thread[round][key]).sum();
+            assert_eq!(taken, 4, "{algorithm}: key {key} in round {round}");
         }
-        assert!(evicted.load(Ordering::Relaxed), "{algorithm}: nothing was ever evicted");
-        assert!(!checking.load(Ordering::Relaxed));
     }
+    assert!(!checking.load(Ordering::Relaxed));
+    evicted.load(Ordering::Relaxed)
 }
 
 /// Long-lived charges, short-lived keys around them, a time that moves on, and one thread that evicts.
