@@ -18,7 +18,7 @@ use crate::time::Now;
 pub(crate) enum Meter {
     Arrival(Arrival),
     /// Arrival times after the quota was changed.
-    Carried(Carried),
+    Carried(Box<Carried>),
     FixedWindow(FixedWindow),
     SlidingWindowCounter(SlidingWindowCounter),
     Custom(Custom),
@@ -30,7 +30,10 @@ macro_rules! each {
     ($meter:expr, $algorithm:ident => $call:expr) => {
         match $meter {
             $crate::algorithm::Meter::Arrival($algorithm) => $call,
-            $crate::algorithm::Meter::Carried($algorithm) => $call,
+            $crate::algorithm::Meter::Carried($algorithm) => {
+                let $algorithm = &**$algorithm;
+                $call
+            }
             $crate::algorithm::Meter::FixedWindow($algorithm) => $call,
             $crate::algorithm::Meter::SlidingWindowCounter($algorithm) => $call,
             $crate::algorithm::Meter::Custom($algorithm) => $call,
@@ -45,7 +48,7 @@ impl Meter {
     pub(crate) fn at_rate(&self, rate: Rate) -> Result<Self, BuildError> {
         Ok(match self {
             Self::Arrival(arrival) => Self::Arrival(arrival.at_rate(rate)?),
-            Self::Carried(carried) => Self::Carried(carried.at_rate(rate)?),
+            Self::Carried(carried) => Self::Carried(Box::new(carried.at_rate(rate)?)),
             Self::FixedWindow(window) => Self::FixedWindow(window.at_rate(rate)?),
             Self::SlidingWindowCounter(counter) => Self::SlidingWindowCounter(counter.at_rate(rate)?),
             Self::Custom(custom) => Self::Custom(custom.at_rate(rate)?),
@@ -56,8 +59,8 @@ impl Meter {
     /// fraction of the burst that they say.
     pub(crate) fn carried(&self, rate: Rate, now_ns: u64) -> Result<Self, BuildError> {
         match self {
-            Self::Arrival(arrival) => Carried::from(*arrival, rate, now_ns).map(Self::Carried),
-            Self::Carried(carried) => carried.next(rate, now_ns).map(Self::Carried),
+            Self::Arrival(arrival) => Carried::from(*arrival, rate, now_ns).map(Box::new).map(Self::Carried),
+            Self::Carried(carried) => carried.next(rate, now_ns).map(Box::new).map(Self::Carried),
             _ => self.at_rate(rate),
         }
     }
@@ -66,7 +69,7 @@ impl Meter {
     pub(crate) fn into_dyn(self) -> Arc<dyn Algorithm> {
         match self {
             Self::Arrival(arrival) => Arc::new(arrival),
-            Self::Carried(carried) => Arc::new(carried),
+            Self::Carried(carried) => Arc::new(*carried),
             Self::FixedWindow(window) => Arc::new(window),
             Self::SlidingWindowCounter(counter) => Arc::new(counter),
             Self::Custom(custom) => Arc::new(custom),
