@@ -81,6 +81,12 @@ impl Decision {
         Self { parts_per_unit, ..self }
     }
 
+    /// The same, refused for so long.
+    #[inline]
+    pub(crate) const fn denied_for(self, wait_ns: u64) -> Self {
+        Self { verdict: Verdict::Denied, taken_or_wait_ns: wait_ns, ..self }
+    }
+
     /// Which of the three answers this is.
     #[inline]
     pub const fn verdict(&self) -> Verdict {

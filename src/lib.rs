@@ -53,7 +53,9 @@ pub use error::BuildError;
 pub use key::{IpMask, IpPrefix, IpPrefixError};
 #[cfg(feature = "async")]
 pub use limiter::WaitTooLong;
-pub use limiter::{DirectLimiter, DirectLimiterBuilder, Lease, Limiter, LimiterBuilder, Plan, Reservation};
+pub use limiter::{
+    DirectLimiter, DirectLimiterBuilder, Lease, Limiter, LimiterBuilder, Plan, Queue, Reservation,
+};
 pub use limits::{Bans, Counts, KeyOf, Limits, LimitsBuilder, Outcome, Rule, RuleRef};
 pub use quota::{MAX_PERIOD, ParseQuotaError, ParseQuotaErrorKind, Quota, Rate};
 pub use store::{Map, Overflow, Table};

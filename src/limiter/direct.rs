@@ -6,7 +6,7 @@ use crate::clock::{Clock, DefaultClock};
 use crate::decision::Decision;
 use crate::error::BuildError;
 use crate::limiter::core::Core;
-use crate::limiter::{DirectLimiterBuilder, Lease, Plan, Reservation};
+use crate::limiter::{DirectLimiterBuilder, Lease, Plan, Queue, Reservation};
 use crate::quota::Quota;
 use crate::store::Single;
 
@@ -25,8 +25,8 @@ use crate::store::Single;
 /// The methods are those of [`Limiter`](crate::Limiter) that concern one key; the `_at` forms take the time in
 /// nanoseconds instead of reading the clock.
 pub struct DirectLimiter<C = DefaultClock> {
-    core: Core<C>,
-    store: Single,
+    pub(super) core: Core<C>,
+    pub(super) store: Single,
 }
 
 impl<C> fmt::Debug for DirectLimiter<C> {
@@ -232,8 +232,6 @@ impl<C: Clock> DirectLimiter<C> {
         plan: &'a Plan,
         now_ns: u64,
     ) -> Result<Reservation<'a, C, Single>, Decision> {
-        let plan = self.core.own(plan);
-        let taken = self.core.reserve(&self.store, &(), plan, now_ns, units)?;
-        Ok(Reservation::new(&self.core, &self.store, plan, (), units, now_ns, taken))
+        self.enqueue_with_at(units, &Queue::UNBOUNDED, plan, now_ns)
     }
 }

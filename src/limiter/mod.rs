@@ -6,6 +6,7 @@ mod direct;
 mod keyed;
 mod lease;
 mod plan;
+mod queue;
 #[cfg(feature = "async")]
 mod ready;
 mod reservation;
@@ -16,6 +17,7 @@ pub use direct::DirectLimiter;
 pub use keyed::Limiter;
 pub use lease::Lease;
 pub use plan::Plan;
+pub use queue::Queue;
 #[cfg(feature = "async")]
 pub use ready::WaitTooLong;
 pub use reservation::Reservation;

@@ -6,7 +6,7 @@ use std::borrow::Borrow;
 
 use crate::clock::Clock;
 use crate::decision::Decision;
-use crate::limiter::{DirectLimiter, Limiter, Plan};
+use crate::limiter::{DirectLimiter, Limiter, Plan, Queue, Reservation};
 use crate::store::{Lookup, Store};
 
 /// The wait would be longer than the caller wants, or the cost never fits. Nothing was taken.
@@ -61,11 +61,56 @@ async fn until<F: Future<Output = ()>>(
     }
 }
 
+/// Waits for the turn of those who stand in line. Whoever drops this meanwhile leaves the line.
+async fn wait<F: Future<Output = ()>, C: Clock, S: Store>(
+    turn: Reservation<'_, C, S>,
+    sleep: impl FnOnce(Duration) -> F,
+) {
+    if !turn.wait().is_zero() {
+        sleep(turn.wait()).await;
+    }
+    let units = turn.units();
+    turn.commit(units);
+}
+
 impl<K: ?Sized, C: Clock, S: Store> Limiter<K, C, S> {
+    /// Stands in line and waits for its turn: see [`enqueue`](Self::enqueue). First come, first served. Dropping the future leaves the
+    /// line, and gives back exactly what was held.
+    ///
+    /// # Errors
+    /// The refusal, at once, when the line is too long. It took nothing.
+    pub async fn until_turn<Q: ?Sized>(&self, key: &Q, units: u64, queue: &Queue) -> Result<(), Decision>
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        self.until_turn_by(key, units, queue, futures_timer::Delay::new).await
+    }
+
+    /// [`until_turn`](Self::until_turn) with the sleep of your runtime, such as `tokio::time::sleep`.
+    ///
+    /// # Errors
+    /// As [`until_turn`](Self::until_turn).
+    pub async fn until_turn_by<Q: ?Sized, F: Future<Output = ()>>(
+        &self,
+        key: &Q,
+        units: u64,
+        queue: &Queue,
+        sleep: impl FnOnce(Duration) -> F,
+    ) -> Result<(), Decision>
+    where
+        K: Borrow<Q>,
+        S: Lookup<Q>,
+    {
+        wait(self.enqueue(key, units, queue)?, sleep).await;
+        Ok(())
+    }
+
     /// Waits until one unit is allowed, and takes it. Fails at once, and takes nothing, when that is longer than
     /// `max_wait`. Dropping the future takes nothing either.
     ///
-    /// Callers who wait for one key are not queued: whoever asks first after a unit has come back gets it.
+    /// Callers who wait for one key are not queued: whoever asks first after a unit has come back gets it. For a line, see
+    /// [`until_turn`](Self::until_turn).
     ///
     /// # Errors
     /// [`WaitTooLong`], with the refusal.
@@ -133,6 +178,28 @@ impl<K: ?Sized, C: Clock, S: Store> Limiter<K, C, S> {
 }
 
 impl<C: Clock> DirectLimiter<C> {
+    /// [`Limiter::until_turn`] without a key.
+    ///
+    /// # Errors
+    /// The refusal, at once, when the line is too long. It took nothing.
+    pub async fn until_turn(&self, units: u64, queue: &Queue) -> Result<(), Decision> {
+        self.until_turn_by(units, queue, futures_timer::Delay::new).await
+    }
+
+    /// [`Limiter::until_turn_by`] without a key.
+    ///
+    /// # Errors
+    /// As [`until_turn`](Self::until_turn).
+    pub async fn until_turn_by<F: Future<Output = ()>>(
+        &self,
+        units: u64,
+        queue: &Queue,
+        sleep: impl FnOnce(Duration) -> F,
+    ) -> Result<(), Decision> {
+        wait(self.enqueue(units, queue)?, sleep).await;
+        Ok(())
+    }
+
     /// [`Limiter::until_ready`] without a key.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use crate::algorithm::{Algorithm, Meter};
 use crate::cell::Mark;
 use crate::decision::Decision;
+use crate::limiter::Queue;
 use crate::limiter::core::{Core, life, lower, newcomer, no_room};
 use crate::limiter::plan::{Kind, Plan};
 use crate::store::{Lookup, NoRoom, Store, Turn};
@@ -23,7 +24,7 @@ pub(crate) struct Taken {
 }
 
 impl<C> Core<C> {
-    /// Takes units whether they fit yet or not. `None`: there is nothing to take them from.
+    /// Takes units whether they fit yet or not, as long as the line allows it. `None`: there is nothing to take them from.
     pub(crate) fn reserve<Q: ?Sized, S: Lookup<Q>>(
         &self,
         store: &S,
@@ -31,6 +32,7 @@ impl<C> Core<C> {
         plan: &Plan,
         now_ns: u64,
         units: u64,
+        queue: &Queue,
     ) -> Result<Option<Taken>, Decision> {
         let meter = match &plan.kind {
             Kind::Metered(meter) => meter,
@@ -49,10 +51,14 @@ impl<C> Core<C> {
             }));
         }
         let now = Now::at(now_ns);
-        let life = life(meter, now);
+        let (life, max_wait_ns) = (life(meter, now), queue.max_wait_ns(meter, plan.capacity()));
         let answer = store.decide(key, store.hint(key), life, |word, floor| {
             let now = newcomer(meter, self.among(now), life, floor);
             match meter.reserve(word, now, units) {
+                Ok(reserved) if reserved.wait_ns > max_wait_ns => {
+                    let refusal = meter.decide(word, now, units).decision;
+                    Turn::Keep(Err(refusal.denied_for(reserved.wait_ns - max_wait_ns)))
+                }
                 Ok(reserved) => {
                     self.allow_debt(reserved);
                     let taken = self.taken(meter, hash, word, reserved.word, now);

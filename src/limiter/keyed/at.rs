@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 
 use crate::clock::Clock;
 use crate::decision::Decision;
-use crate::limiter::{Limiter, Plan, Reservation};
+use crate::limiter::{Limiter, Plan, Queue, Reservation};
 use crate::store::{Lookup, Store};
 
 impl<K: ?Sized, C, S: Store> Limiter<K, C, S> {
@@ -151,9 +151,6 @@ impl<K: ?Sized, C: Clock, S: Store> Limiter<K, C, S> {
         K: Borrow<Q>,
         S: Lookup<Q>,
     {
-        let plan = self.core.own(plan);
-        let taken = self.core.reserve(&self.store, key, plan, now_ns, units)?;
-        let token = self.store.token(key);
-        Ok(Reservation::new(&self.core, &self.store, plan, token, units, now_ns, taken))
+        self.enqueue_with_at(key, units, &Queue::UNBOUNDED, plan, now_ns)
     }
 }

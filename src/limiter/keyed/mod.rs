@@ -51,8 +51,8 @@ use crate::store::{Lookup, Map, Store, Table};
 /// the [`Table`] no check blocks or allocates. With a [`Map`] a new key is cloned, and takes the lock of one bin.
 /// [`plan`](Self::plan) allocates.
 pub struct Limiter<K: ?Sized, C = DefaultClock, S = Table> {
-    core: Core<C>,
-    store: S,
+    pub(super) core: Core<C>,
+    pub(super) store: S,
     /// Covariant, which short-lived tuples rely on, and neither `K`'s threads nor its drop matter.
     key: PhantomData<fn() -> Box<K>>,
 }
