@@ -112,6 +112,15 @@ impl Decision {
         matches!(self.verdict, Verdict::Denied)
     }
 
+    /// For the `?` operator: the decision, as an error if it is a refusal.
+    ///
+    /// # Errors
+    /// The decision itself, when it is a refusal.
+    #[inline]
+    pub const fn into_result(self) -> Result<Self, Self> {
+        if self.is_allowed() { Ok(self) } else { Err(self) }
+    }
+
     /// Units that this call took: its cost when allowed, else 0. What to give back with `refund`.
     #[inline]
     pub const fn taken(&self) -> u64 {

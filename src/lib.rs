@@ -20,6 +20,7 @@
 //!
 //! * [`Limiter`] by key, [`DirectLimiter`] without; [`Quota`] says how much, [`Decision`] what was answered.
 //! * [`Reservation`] takes units before the work is done, [`Lease`] takes many for one thread: worth it for hot keys only.
+//! * [`Queue`] says how long calls may wait in line, [`Permits`] how many may be at work at once.
 //! * [`Limits`]: several rules on one request, all charged or none.
 //! * [`algorithm`]: the arithmetic, by name; the default is `gcra`.
 //! * [`clock`]: where time comes from; every method also exists with the time as an argument.
@@ -54,7 +55,8 @@ pub use key::{IpMask, IpPrefix, IpPrefixError};
 #[cfg(feature = "async")]
 pub use limiter::WaitTooLong;
 pub use limiter::{
-    DirectLimiter, DirectLimiterBuilder, Lease, Limiter, LimiterBuilder, Plan, Queue, Reservation,
+    DirectLimiter, DirectLimiterBuilder, Lease, Limiter, LimiterBuilder, Permit, Permits, Plan, Queue,
+    Refused, Reservation,
 };
 pub use limits::{Bans, Counts, KeyOf, Limits, LimitsBuilder, Outcome, Rule, RuleRef};
 pub use quota::{MAX_PERIOD, ParseQuotaError, ParseQuotaErrorKind, Quota, Rate};

@@ -9,6 +9,29 @@ pub use crate::clock::Cached;
 pub use crate::log::model::{Log, LogOp, LogOut, LogState, Memory};
 pub use crate::store::NoRoom;
 
+/// The arithmetic of permits.
+pub mod permits {
+    /// The word of a key that never had a permit.
+    pub fn fresh(now_ns: u64) -> u64 {
+        crate::algorithm::permits::fresh(now_ns)
+    }
+
+    /// Permits that are out.
+    pub fn count(word: u64) -> u64 {
+        crate::algorithm::permits::count(word)
+    }
+
+    /// The word with one permit more, if there are fewer than `max`.
+    pub fn take(word: u64, fresh: u64, max: u64) -> Option<u64> {
+        crate::algorithm::permits::take(word, fresh, max)
+    }
+
+    /// The word with one permit fewer.
+    pub fn put_back(word: u64) -> u64 {
+        crate::algorithm::permits::put_back(word)
+    }
+}
+
 /// Whether every access is counted, which closes loom's hole: see `sync`.
 #[cfg(not(feature = "shuttle"))]
 pub fn is_counted() -> bool {

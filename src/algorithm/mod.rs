@@ -20,6 +20,7 @@ mod fixed_window;
 mod gcra;
 mod leaky_bucket;
 mod meter;
+pub(crate) mod permits;
 mod registry;
 mod sliding_window_counter;
 mod ticks;

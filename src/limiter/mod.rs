@@ -5,6 +5,7 @@ mod core;
 mod direct;
 mod keyed;
 mod lease;
+mod permits;
 mod plan;
 mod queue;
 #[cfg(feature = "async")]
@@ -16,6 +17,7 @@ pub use builder::{DirectLimiterBuilder, LimiterBuilder};
 pub use direct::DirectLimiter;
 pub use keyed::Limiter;
 pub use lease::Lease;
+pub use permits::{Permit, Permits, Refused};
 pub use plan::Plan;
 pub use queue::Queue;
 #[cfg(feature = "async")]

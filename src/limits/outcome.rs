@@ -30,6 +30,14 @@ impl<'a> Outcome<'a> {
         self.decision.is_denied()
     }
 
+    /// For the `?` operator: the outcome, as an error if some rule refused.
+    ///
+    /// # Errors
+    /// The outcome itself, when some rule refused.
+    pub const fn into_result(self) -> Result<Self, Self> {
+        if self.is_allowed() { Ok(self) } else { Err(self) }
+    }
+
     /// The rule that refused with the longest wait, or that allows with the least left; `None` where no rule applies.
     pub const fn rule(&self) -> Option<&'a str> {
         self.rule
