@@ -1,9 +1,14 @@
-//! A check of several rules allocates nothing, whatever it answers.
+//! A check of several rules allocates nothing, whatever it answers; nor does a tick of the game loop of the examples.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use tollgate::{Limits, ManualClock, Quota, Rule};
+
+// What its `main` prints is not asked for here.
+#[allow(dead_code)]
+#[path = "../examples/game_loop.rs"]
+mod game_loop;
 
 thread_local!(static ALLOCATIONS: Cell<u64> = const { Cell::new(0) });
 
@@ -56,4 +61,18 @@ fn a_check_allocates_nothing() {
     assert_eq!(ALLOCATIONS.get(), before);
     drop(vec![0_u8; 16]);
     assert_ne!(ALLOCATIONS.get(), before, "the allocator is asked");
+}
+
+#[test]
+fn a_tick_allocates_nothing_and_is_the_same_in_every_run() {
+    let play = || {
+        let mut game = game_loop::Game::new().unwrap();
+        game.tick();
+        let before = ALLOCATIONS.get();
+        (1..600).for_each(|_| game.tick());
+        assert_eq!(ALLOCATIONS.get(), before);
+        game.tallies.map(|tally| [tally.passed, tally.packets, tally.bytes, tally.chat])
+    };
+    let expected = [[600, 0, 0, 0], [688, 512, 0, 0], [292, 0, 308, 0], [589, 0, 0, 11]];
+    assert_eq!([play(), play()], [expected, expected]);
 }
