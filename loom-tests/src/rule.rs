@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tollgate::Now;
 use tollgate::algorithm::Algorithm;
+use tollgate::model::permits;
 
 /// Pure functions of a word and a time.
 #[derive(Clone, Debug)]
@@ -12,6 +13,11 @@ pub enum Rule {
     Tat {
         /// Units at once.
         burst: u64,
+    },
+    /// Permits, which are put back by whoever has one.
+    Permits {
+        /// Of one key.
+        max: u64,
     },
     /// The crate's own.
     Real(Arc<dyn Algorithm>),
@@ -22,6 +28,7 @@ impl Rule {
     pub fn fresh(&self, now: u64) -> u64 {
         match self {
             Self::Tat { .. } => now,
+            Self::Permits { .. } => permits::fresh(now),
             Self::Real(algorithm) => algorithm.fresh(Now::at(now)),
         }
     }
@@ -29,7 +36,7 @@ impl Rule {
     /// How far below it an idle word is.
     pub fn lead(&self) -> u64 {
         match self {
-            Self::Tat { .. } => 0,
+            Self::Tat { .. } | Self::Permits { .. } => 0,
             Self::Real(algorithm) => algorithm.lead(),
         }
     }
@@ -42,6 +49,7 @@ impl Rule {
                 let next = word.max(now) + cost;
                 (next <= now + burst).then_some(next)
             }
+            Self::Permits { max } => permits::take(word, permits::fresh(now), *max),
             Self::Real(algorithm) => {
                 let at = Now::at(now);
                 let at = if floor > algorithm.fresh(at) {
@@ -59,6 +67,7 @@ impl Rule {
     pub fn give_back(&self, word: u64, now: u64, units: u64) -> u64 {
         match self {
             Self::Tat { .. } => word.saturating_sub(units),
+            Self::Permits { .. } => permits::put_back(word),
             Self::Real(algorithm) => algorithm.refund(word, Now::at(now), units, word),
         }
     }

@@ -11,6 +11,7 @@ mod leases;
 mod log_admit;
 mod log_give_back;
 mod log_rings;
+mod permits;
 mod reservations;
 mod table_abandoned;
 mod table_full;
