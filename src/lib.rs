@@ -30,6 +30,8 @@
 
 pub mod algorithm;
 pub mod clock;
+#[cfg(feature = "config")]
+pub mod config;
 #[cfg(all(loom, feature = "loom"))]
 #[doc(hidden)]
 pub mod model;

@@ -189,6 +189,11 @@ impl<R: ?Sized> Rule<R> {
         }
     }
 
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The algorithm, by [name](crate::algorithm::names); `gcra` when nothing is said.
     pub fn algorithm(mut self, name: &str) -> Self {
         name.clone_into(&mut self.plain.algorithm);
@@ -231,10 +236,6 @@ impl<R: ?Sized> Rule<R> {
     pub fn max_debt(mut self, debt: Duration) -> Self {
         self.max_debt = Some(debt);
         self
-    }
-
-    pub(super) fn name(&self) -> &str {
-        &self.name
     }
 
     pub(super) fn build(self) -> Result<Ready<R>, BuildError> {

@@ -1,0 +1,98 @@
+//! From what a file states to rules that are asked.
+
+use std::iter;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+
+use crate::config::Config;
+use crate::config::key::{self, Key};
+use crate::config::request::Request;
+use crate::config::spec::{Cost, Matcher, Networks, Spec};
+use crate::limits::Rule;
+use crate::quota::Quota;
+
+/// The name of the rule that the `deny` list is.
+pub(super) const DENY: &str = "deny";
+
+/// The name of the rule for what no other is for.
+pub(super) const DEFAULT: &str = "default";
+
+/// What all rules of a file look at. It is swapped when another file takes its place, as a rule that stays goes on looking at it.
+pub(super) struct Shared {
+    allow: Networks,
+    deny: Networks,
+    matchers: Vec<Matcher>,
+}
+
+impl Shared {
+    pub(super) fn of(config: &Config) -> Arc<Self> {
+        let matchers = config.rules.iter().map(|spec| spec.matcher.clone()).collect();
+        Arc::new(Self { allow: config.allow.clone(), deny: config.deny.clone(), matchers })
+    }
+}
+
+/// The rules in the order in which they are asked.
+pub(super) fn rules<R: Request + ?Sized + 'static>(
+    config: &Config,
+    shared: &Arc<ArcSwap<Shared>>,
+) -> Vec<Rule<R>> {
+    let named = config.rules.iter().map(|spec| rule(spec, Some(spec.matcher.clone()), shared.clone()));
+    let default = config.default.iter().map(|spec| rule(spec, None, shared.clone()));
+    iter::once(denied(shared.clone())).chain(named).chain(default).collect()
+}
+
+/// Refuses who is on the one list and not on the other.
+fn denied<R: Request + ?Sized + 'static>(shared: Arc<ArcSwap<Shared>>) -> Rule<R> {
+    let is_denied = move |request: &R| {
+        let (shared, client) = (shared.load(), request.client());
+        (shared.deny.has(client) && !shared.allow.has(client)).then_some(())
+    };
+    Rule::new(DENY, Quota::blocked(), is_denied).capacity(1)
+}
+
+/// Whether a rule is for a request: by its own pattern, or else where no other rule's fits.
+fn applies(matcher: Option<&Matcher>, shared: &Shared, request: &(impl Request + ?Sized)) -> bool {
+    let is_match = match matcher {
+        Some(matcher) => matcher.matches(request),
+        None => !shared.matchers.iter().any(|matcher| matcher.matches(request)),
+    };
+    is_match && !shared.allow.has(request.client())
+}
+
+/// Says of a closure that its key borrows from the request.
+const fn borrowing<R: ?Sized, F>(find: F) -> F
+where
+    F: for<'r> Fn(&'r R) -> Option<Key<&'r str>>,
+{
+    find
+}
+
+fn rule<R: Request + ?Sized + 'static>(
+    spec: &Spec,
+    matcher: Option<Matcher>,
+    shared: Arc<ArcSwap<Shared>>,
+) -> Rule<R> {
+    let parts = spec.parts.clone();
+    let find = borrowing(move |request: &R| {
+        let is_mine = applies(matcher.as_ref(), &shared.load(), request);
+        if is_mine { key::key(request, &parts) } else { None }
+    });
+    let rule = if spec.is_exact() {
+        Rule::exact(&spec.name, spec.quota, move |request: &R| find(request).map(key::owned))
+    } else {
+        Rule::new(&spec.name, spec.quota, find)
+    };
+    let rule = rule.algorithm(&spec.algorithm).overflow(spec.overflow);
+    let rule = match (spec.capacity, spec.parts.is_empty()) {
+        (Some(keys), _) => rule.capacity(usize::try_from(keys).unwrap_or(usize::MAX)),
+        (None, true) => rule.capacity(1),
+        (None, false) => rule,
+    };
+    let rule = match spec.cost.clone() {
+        Cost::Fixed(1) => rule,
+        Cost::Fixed(units) => rule.cost(move |_| units),
+        Cost::Named(name) => rule.cost(move |request| request.number(&name).unwrap_or(1)),
+    };
+    if spec.is_shadow { rule.shadow() } else { rule }
+}

@@ -1,0 +1,138 @@
+//! A file as a tree whose every value knows its line, whatever format it came in.
+
+use std::borrow::Cow;
+
+use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::config::mistake::Mistake;
+
+/// A value and the line that it begins on, from 1.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) line: usize,
+    pub(super) value: Value,
+}
+
+#[derive(Debug)]
+pub(super) enum Value {
+    Text(String),
+    Number(i64),
+    Flag(bool),
+    List(Vec<Node>),
+    Table(Vec<Entry>),
+    /// What no setting is: a date, a fraction, nothing.
+    Other(&'static str),
+}
+
+/// A named value in a table. Two of one table may have one name.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) name: String,
+    pub(super) line: usize,
+    pub(super) node: Node,
+}
+
+impl Value {
+    /// What it is, for messages.
+    pub(super) const fn kind(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "a text",
+            Self::Number(_) => "a number",
+            Self::Flag(_) => "true or false",
+            Self::List(_) => "a list",
+            Self::Table(_) => "a table",
+            Self::Other(kind) => kind,
+        }
+    }
+}
+
+/// The lines of a text, by the offset of a byte.
+struct Lines<'t>(&'t str);
+
+impl Lines<'_> {
+    fn at(&self, offset: usize) -> usize {
+        let before = &self.0.as_bytes()[..offset.min(self.0.len())];
+        before.iter().filter(|&&byte| byte == b'\n').count() + 1
+    }
+}
+
+/// Reads TOML. All that is wrong with its syntax is told at once.
+pub(super) fn from_toml(text: &str) -> Result<Node, Vec<Mistake>> {
+    let lines = Lines(text);
+    let (table, errors) = DeTable::parse_recoverable(text);
+    if errors.is_empty() {
+        return Ok(Node { line: 1, value: toml_table(table.get_ref(), &lines) });
+    }
+    let mistake = |error: toml::de::Error| {
+        let line = error.span().map_or(1, |span| lines.at(span.start));
+        Mistake::new(line, error.message().to_owned())
+    };
+    Err(errors.into_iter().map(mistake).collect())
+}
+
+fn toml_table(table: &DeTable<'_>, lines: &Lines<'_>) -> Value {
+    let entry = |(name, value): (&Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>)| Entry {
+        name: name.get_ref().to_string(),
+        line: lines.at(name.span().start),
+        node: toml_node(value, lines),
+    };
+    Value::Table(table.iter().map(entry).collect())
+}
+
+fn toml_node(node: &Spanned<DeValue<'_>>, lines: &Lines<'_>) -> Node {
+    let value = match node.get_ref() {
+        DeValue::String(text) => Value::Text(text.to_string()),
+        DeValue::Integer(number) => {
+            let digits = i64::from_str_radix(number.as_str(), number.radix());
+            digits.map_or(Value::Other("a number beyond 64 bits"), Value::Number)
+        }
+        DeValue::Float(_) => Value::Other("a fraction"),
+        DeValue::Boolean(flag) => Value::Flag(*flag),
+        DeValue::Datetime(_) => Value::Other("a date"),
+        DeValue::Array(list) => Value::List(list.iter().map(|node| toml_node(node, lines)).collect()),
+        DeValue::Table(table) => toml_table(table, lines),
+    };
+    Node { line: lines.at(node.span().start), value }
+}
+
+/// Reads YAML, of which JSON is a part.
+pub(super) fn from_yaml(text: &str) -> Result<Node, Vec<Mistake>> {
+    let documents = MarkedYaml::load_from_str(text)
+        .map_err(|error| vec![Mistake::new(error.marker().line(), error.info().to_owned())])?;
+    match &documents[..] {
+        [] => Ok(Node { line: 1, value: Value::Table(Vec::new()) }),
+        [document] => Ok(yaml_node(document)),
+        [_, second, ..] => {
+            let line = second.span.start.line();
+            Err(vec![Mistake::new(line, "a second document: write all rules in one".to_owned())])
+        }
+    }
+}
+
+fn yaml_node(node: &MarkedYaml<'_>) -> Node {
+    let value = match &node.data {
+        YamlData::Value(Scalar::String(text)) => Value::Text(text.to_string()),
+        YamlData::Value(Scalar::Integer(number)) => Value::Number(*number),
+        YamlData::Value(Scalar::Boolean(flag)) => Value::Flag(*flag),
+        YamlData::Value(Scalar::FloatingPoint(_)) => Value::Other("a fraction"),
+        YamlData::Value(Scalar::Null) => Value::Other("nothing"),
+        YamlData::Sequence(list) => Value::List(list.iter().map(yaml_node).collect()),
+        YamlData::Mapping(table) => Value::Table(table.iter().map(yaml_entry).collect()),
+        YamlData::Tagged(_, node) => return yaml_node(node),
+        YamlData::Representation(..) | YamlData::Alias(_) | YamlData::BadValue => {
+            Value::Other("what cannot be read")
+        }
+    };
+    Node { line: node.span.start.line(), value }
+}
+
+fn yaml_entry((name, value): (&MarkedYaml<'_>, &MarkedYaml<'_>)) -> Entry {
+    let line = name.span.start.line();
+    let name = match yaml_node(name).value {
+        Value::Text(text) => text,
+        other => other.kind().to_owned(),
+    };
+    Entry { name, line, node: yaml_node(value) }
+}

@@ -1,0 +1,120 @@
+//! Another file in the place of the one in force.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+use tollgate::config::{Config, LiveLimits};
+use tollgate::{Limits, ManualClock};
+
+use super::Call;
+
+const MS: u64 = 1_000_000;
+
+fn config(rules: &[(&str, &str)]) -> Config {
+    let rule = |(name, quota): &(&str, &str)| {
+        format!("[[rules]]\nname = '{name}'\nkey = 'user'\nquota = '{quota}'\n")
+    };
+    Config::from_toml(&rules.iter().map(rule).collect::<String>()).unwrap()
+}
+
+fn live(config: Config) -> LiveLimits<Call, ManualClock> {
+    LiveLimits::build(config, Limits::builder().clock(ManualClock::new(0))).unwrap()
+}
+
+fn allowed(live: &LiveLimits<Call, ManualClock>, user: &'static str, calls: usize, now_ns: u64) -> usize {
+    let limits = live.load();
+    (0..calls).filter(|_| limits.check_at(&Call::by(user), now_ns).is_allowed()).count()
+}
+
+#[test]
+fn keys_keep_what_they_have_used_where_a_rule_stays() {
+    let live = live(config(&[("a", "10/20s"), ("b", "100/s")]));
+    assert_eq!(allowed(&live, "alice", 20, 0), 10);
+    let changes = live.replace(config(&[("b", "100/s"), ("a", "10/20s"), ("c", "1000/s")])).unwrap();
+    assert_eq!(changes.kept, ["b", "a"]);
+    assert_eq!((&*changes.started, &*changes.removed), (&["c".to_owned()][..], &[][..]));
+    assert_eq!(allowed(&live, "alice", 20, 0), 0, "the same quota again changes nothing");
+    let changes = live.replace(config(&[("a", "1000/20s")])).unwrap();
+    assert_eq!(
+        (&*changes.requoted, &*changes.removed),
+        (&["a".to_owned()][..], &["b".to_owned(), "c".to_owned()][..])
+    );
+    assert_eq!(allowed(&live, "alice", 20, 0), 0, "no fresh burst");
+    assert_eq!(allowed(&live, "alice", 20, 20 * MS), 1, "and the new rate from now on");
+}
+
+#[test]
+fn a_rule_that_counts_otherwise_starts_anew() {
+    let live = live(config(&[("a", "3/min")]));
+    assert_eq!(allowed(&live, "alice", 5, 0), 3);
+    let other = "[[rules]]\nname = 'a'\nkey = ['user', 'path']\nquota = '3/min'";
+    let changes = live.replace(Config::from_toml(other).unwrap()).unwrap();
+    assert_eq!(changes.started, ["a"]);
+    assert_eq!(allowed(&live, "alice", 5, 0), 3);
+}
+
+#[test]
+fn a_window_of_another_length_starts_anew_and_is_said_to() {
+    let windows = |quota: &str| {
+        let rule =
+            format!("[[rules]]\nname = 'a'\nkey = 'user'\nalgorithm = 'fixed_window'\nquota = '{quota}'");
+        Config::from_toml(&rule).unwrap()
+    };
+    let live = live(windows("3/min"));
+    assert_eq!(allowed(&live, "alice", 5, 0), 3);
+    assert_eq!(live.replace(windows("5/min")).unwrap().requoted, ["a"]);
+    assert_eq!(allowed(&live, "alice", 5, 0), 2);
+    assert_eq!(live.replace(windows("5/h")).unwrap().started, ["a"]);
+    assert_eq!(allowed(&live, "alice", 9, 0), 5);
+}
+
+#[test]
+fn lists_and_the_default_are_those_of_the_new_file() {
+    let rules = |more: &str| {
+        Config::from_toml(&format!(
+            "{more}\n[[rules]]\nname = 'a'\nkey = 'client'\npath = '/'\nquota = '1/min'"
+        ))
+        .unwrap()
+    };
+    let live = live(rules(""));
+    let calls = |client: &str| {
+        let limits = live.load();
+        (0..3).filter(|_| limits.check_at(&Call::from(client), 0).is_allowed()).count()
+    };
+    assert_eq!(calls("10.0.0.1"), 1);
+    assert_eq!(live.replace(rules("allow = '10.0.0.0/8'\ndeny = '192.0.2.1'")).unwrap().kept, ["a"]);
+    assert_eq!((calls("10.0.0.1"), calls("192.0.2.1"), calls("192.0.2.2")), (3, 0, 1));
+    live.replace(rules("")).unwrap();
+    assert_eq!((calls("10.0.0.1"), calls("192.0.2.1"), calls("192.0.2.2")), (0, 1, 0));
+}
+
+/// Checks go on while files come and go: what is admitted of the rule that stays is what its quota allows.
+#[test]
+fn checks_go_on_while_files_come_and_go() {
+    let files = [
+        config(&[("a", "1000/day"), ("b", "100000/day")]),
+        config(&[("b", "100000/day"), ("a", "1000/day"), ("c", "100000/day")]),
+    ];
+    let live = live(files[0].clone());
+    let (admitted, done) = (AtomicU64::new(0), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for turn in 0..200 {
+                live.replace(files[(turn + 1) % 2].clone()).unwrap();
+            }
+            done.store(true, Ordering::Release);
+        });
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let mut calls = 0;
+                while !done.load(Ordering::Acquire) || calls < 1_500 {
+                    calls += 1;
+                    if live.load().check(&Call::by("alice")).is_allowed() {
+                        admitted.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(admitted.into_inner(), 1_000);
+}
