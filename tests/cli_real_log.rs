@@ -64,6 +64,30 @@ fn check(log: &Path, requests: u64, keys: u64, rows: &[Row]) {
     }
 }
 
+/// The rows of one limit by one algorithm, as rules of one file. Shadows, so that each is charged with every request.
+fn by_rules(log: &Path) {
+    let rows = REAL.iter().filter(|(_, _, more, ..)| more.is_empty());
+    let rule = |(limit, algorithm, ..): &Row| {
+        format!(
+            "[[rules]]\nname = '{limit} {algorithm}'\nkey = 'client'\nquota = '{limit}'\nalgorithm = '{algorithm}'\nshadow = true\n"
+        )
+    };
+    let mut file = tempfile::NamedTempFile::new().expect("a place for a file");
+    file.write_all(rows.clone().map(rule).collect::<String>().as_bytes()).expect("a file can be written");
+    let done = Command::new(env!("CARGO_BIN_EXE_tollgate"))
+        .args(["replay", "--output", "json", "--rules"])
+        .args([file.path(), log])
+        .assert()
+        .success();
+    let report: Value = serde_json::from_slice(&done.get_output().stdout).expect("the report is JSON");
+    for ((limit, algorithm, _, [allowed, denied, _], _), rule) in
+        rows.zip(report["rules"].as_array().unwrap())
+    {
+        let counts = [&rule["allowed"], &rule["shadow_denied"]].map(|count| count.as_u64().unwrap());
+        assert_eq!(counts, [*allowed, *denied], "{limit} {algorithm}");
+    }
+}
+
 /// Unlike `eprintln!`, is shown for a test that passes too.
 fn say(what: &str) {
     writeln!(std::io::stderr(), "cli_real_log: {what}").expect("standard error can be written");
@@ -86,5 +110,6 @@ fn ten_thousand_real_requests() {
         return;
     }
     check(&log, 10_000, 1_753, &REAL);
+    by_rules(&log);
     say(&format!("{} rows of figures checked on {}", REAL.len(), log.display()));
 }

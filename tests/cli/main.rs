@@ -6,5 +6,6 @@ mod formats;
 mod keys;
 mod order;
 mod report;
+mod rules;
 mod support;
 mod synth;

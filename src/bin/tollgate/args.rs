@@ -15,6 +15,7 @@ const EXAMPLES: &str = "\
 Examples:
   tollgate replay --limit 100/min access.log
   tollgate replay --limit 10/s --limit '10/s burst 50' --key ip/24/56 access.log.1.gz access.log
+  tollgate replay --rules rules.toml access.log
   zcat logs/*.gz | tollgate replay --limit 1000000/min --cost bytes --output json -
   tollgate synth --lines 10000 --seed 7 | tollgate replay --limit 30/min -";
 
@@ -37,6 +38,11 @@ the first few are shown; without a user, the user is -. Blank lines do not count
 
 Exit codes: 0 the log was replayed; 1 the report could not be written; 2 an argument is wrong, a
 file could not be read whole, or no line of the log could be read.";
+
+const RULES_EXAMPLES: &str = "\
+Examples:
+  tollgate check-rules rules.toml
+  tollgate replay --rules rules.toml access.log";
 
 const SYNTH_EXAMPLES: &str = "\
 Examples:
@@ -82,6 +88,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Replay(ReplayArgs),
+    CheckRules(CheckRulesArgs),
     Synth(SynthArgs),
     Bench(BenchArgs),
 }
@@ -94,8 +101,18 @@ pub(crate) enum Command {
 #[command(after_help = EXAMPLES, after_long_help = format!("{REPLAY_HELP}\n\n{EXAMPLES}"))]
 pub(crate) struct ReplayArgs {
     /// A limit to try, such as 10/min, '10/s burst 20', 5/10s; may be given several times.
-    #[arg(long = "limit", short = 'l', value_name = "QUOTA", required = true, allow_hyphen_values = true)]
+    #[arg(
+        long = "limit",
+        short = 'l',
+        value_name = "QUOTA",
+        required_unless_present = "rules",
+        allow_hyphen_values = true
+    )]
     pub(crate) limits: Vec<Quota>,
+
+    /// A file of rules to try instead, as `check-rules` takes it: all of them on every request.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["limits", "algorithms", "key", "cost"])]
+    pub(crate) rules: Option<PathBuf>,
 
     /// An algorithm to try, by name; may be given several times.
     #[arg(long = "algorithm", short = 'a', value_name = "NAME", default_value = "gcra")]
@@ -118,10 +135,6 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_enum, default_value = "1")]
     pub(crate) cost: Cost,
 
-    /// How the lines are written; auto looks at each file.
-    #[arg(long, value_enum, default_value = "auto")]
-    pub(crate) format: FormatArg,
-
     /// A report to read, or one JSON object with the same numbers.
     #[arg(long, short = 'o', value_enum, default_value = "text")]
     pub(crate) output: Output,
@@ -133,6 +146,28 @@ pub(crate) struct ReplayArgs {
     /// Threads to use [default: one per core]. At most 256 are started. The result is the same for any number.
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
+
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+}
+
+/// Check a file of rules, and say what is in it.
+///
+/// All that is wrong is told, by line.
+#[derive(Debug, Args)]
+#[command(after_help = RULES_EXAMPLES)]
+pub(crate) struct CheckRulesArgs {
+    /// TOML, or by its ending YAML or JSON; - is TOML from standard input.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}
+
+/// The log to read.
+#[derive(Debug, Args)]
+pub(crate) struct LogArgs {
+    /// How the lines are written; auto looks at each file.
+    #[arg(long, value_enum, default_value = "auto")]
+    pub(crate) format: FormatArg,
 
     /// Access logs, plain, gzip or zstd; - is standard input. Several files are one log.
     #[arg(value_name = "FILE", required = true)]

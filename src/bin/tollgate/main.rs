@@ -8,6 +8,7 @@ mod key;
 mod printable;
 mod replay;
 mod report;
+mod rules;
 mod synth;
 
 use std::process::ExitCode;
@@ -19,6 +20,7 @@ use args::{Cli, Command};
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Replay(args) => replay::command(&args),
+        Command::CheckRules(args) => rules::check(&args),
         Command::Synth(args) => synth::command(&args),
         Command::Bench(args) => bench::command(&args),
     };

@@ -1,42 +1,18 @@
 //! The log in memory: for each key, when it asked and for how much.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::io::{self, BufRead};
-
 use indexmap::IndexSet;
 
-use crate::args::Cost;
-use crate::input::{Format, Line, LineParser, Lines, RawLine, Reason, Record};
+use super::Reading;
+use crate::args::{Cost, LogArgs};
+use crate::failure::Failure;
+use crate::input::{Reason, Record};
 use crate::key::KeySpec;
-use crate::printable::printable;
-
-/// As many bad lines are shown.
-const COMPLAINTS_MAX: usize = 5;
-/// As much of a bad line is shown.
-const EXCERPT_CHARS: usize = 60;
 
 /// One request of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Event {
     pub(crate) time_ns: u64,
     pub(crate) cost: u64,
-}
-
-/// A line that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Complaint {
-    file: String,
-    line: u64,
-    reason: Reason,
-    excerpt: String,
-}
-
-impl fmt::Display for Complaint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.file, self.line, self.reason)?;
-        if self.excerpt.is_empty() { Ok(()) } else { write!(f, ": {}", self.excerpt) }
-    }
 }
 
 /// Everything that was read.
@@ -49,54 +25,25 @@ pub(crate) struct History {
     keys: IndexSet<Box<str>, ahash::RandomState>,
     /// By the key's index; in the order in which they were read.
     events: Vec<Vec<Event>>,
-    requests: u64,
-    unparsed: u64,
-    complaints: Vec<Complaint>,
+    reading: Reading,
 }
 
 impl History {
     pub(crate) fn new(spec: KeySpec, cost: Cost) -> Self {
-        Self {
-            spec,
-            cost,
-            keys: IndexSet::default(),
-            events: Vec::new(),
-            requests: 0,
-            unparsed: 0,
-            complaints: Vec::new(),
-        }
+        Self { spec, cost, keys: IndexSet::default(), events: Vec::new(), reading: Reading::default() }
     }
 
-    /// Adds the requests of one file. Blank lines are neither requests nor unparsed.
-    pub(crate) fn read(
-        &mut self,
-        file: &str,
-        reader: impl BufRead,
-        format: Option<Format>,
-    ) -> io::Result<()> {
-        let mut lines = Lines::new(reader);
-        let mut parser = LineParser::new(format);
-        let mut key = String::new();
-        while let Some((number, raw)) = lines.next_line()? {
-            let RawLine::Text(bytes) = raw else {
-                self.complain(file, number, "longer than a mebibyte", "");
-                continue;
-            };
-            let text = str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
-            // Editors of some systems put a byte order mark first.
-            let text = if number == 1 { text.trim_start_matches('\u{feff}') } else { &text };
-            if text.trim().is_empty() {
-                continue;
-            }
-            match parser.parse(text) {
-                Ok(Line::Header) => {}
-                Ok(Line::Request(record)) => match self.event(&record, &mut key) {
-                    Ok(event) => self.add(&key, event),
-                    Err(reason) => self.complain(file, number, reason, text),
-                },
-                Err(reason) => self.complain(file, number, reason, text),
-            }
-        }
+    /// All files as one log.
+    pub(crate) fn of(spec: KeySpec, cost: Cost, args: &LogArgs) -> Result<Self, Failure> {
+        let (mut history, mut key) = (Self::new(spec, cost), String::new());
+        history.reading = Reading::of(args, |record| history.take(record, &mut key))?;
+        Ok(history)
+    }
+
+    /// Keeps a request. `key` is there to be used again.
+    fn take(&mut self, record: &Record<'_>, key: &mut String) -> Result<(), Reason> {
+        let event = self.event(record, key)?;
+        self.add(key, event);
         Ok(())
     }
 
@@ -110,7 +57,6 @@ impl History {
     }
 
     fn add(&mut self, key: &str, event: Event) {
-        self.requests += 1;
         let index = match self.keys.get_index_of(key) {
             Some(index) => index,
             None => {
@@ -121,24 +67,8 @@ impl History {
         self.events[index].push(event);
     }
 
-    fn complain(&mut self, file: &str, line: u64, reason: Reason, text: &str) {
-        self.unparsed += 1;
-        if self.complaints.len() < COMPLAINTS_MAX {
-            let excerpt = printable(text.trim(), EXCERPT_CHARS);
-            self.complaints.push(Complaint { file: file.to_owned(), line, reason, excerpt });
-        }
-    }
-
-    pub(crate) fn requests(&self) -> u64 {
-        self.requests
-    }
-
-    pub(crate) fn unparsed(&self) -> u64 {
-        self.unparsed
-    }
-
-    pub(crate) fn complaints(&self) -> &[Complaint] {
-        &self.complaints
+    pub(crate) fn reading(&self) -> &Reading {
+        &self.reading
     }
 
     pub(crate) fn cost(&self) -> Cost {
@@ -171,7 +101,10 @@ mod tests {
     fn history(key: &str, cost: Cost, files: &[&[u8]]) -> History {
         let mut history = History::new(key.parse().expect("a good key"), cost);
         for (index, file) in files.iter().enumerate() {
-            history.read(&format!("file{index}"), *file, None).expect("memory does not fail");
+            let (mut reading, mut key) = (std::mem::take(&mut history.reading), String::new());
+            let take = |record: &Record<'_>| history.take(record, &mut key);
+            reading.read(&format!("file{index}"), *file, None, take).expect("memory does not fail");
+            history.reading = reading;
         }
         history
     }
@@ -184,7 +117,7 @@ mod tests {
     #[test]
     fn requests_are_kept_by_key_in_the_order_of_lines_and_files() {
         let h = history("ip", Cost::One, &[b"3,a\n1,b\n2,a\n", b"1,a\r\n"]);
-        assert_eq!((h.requests(), h.keys(), h.unparsed()), (4, 2, 0));
+        assert_eq!((h.reading.requests, h.keys(), h.reading.unparsed), (4, 2, 0));
         assert_eq!(times(&h, "a"), [3, 2, 1]);
         assert_eq!(times(&h, "b"), [1]);
     }
@@ -192,16 +125,16 @@ mod tests {
     #[test]
     fn blank_lines_and_headers_do_not_count() {
         let h = history("ip", Cost::One, &["\u{feff}time,key\n\n1,a\n \t \r\n\n".as_bytes()]);
-        assert_eq!((h.requests(), h.unparsed()), (1, 0));
+        assert_eq!((h.reading.requests, h.reading.unparsed), (1, 0));
     }
 
     #[test]
     fn bad_lines_are_counted_and_the_first_are_shown() {
         let bad = "x\x1b[31m\n".repeat(7);
         let h = history("ip", Cost::One, &[b"1,a\n\n", bad.as_bytes()]);
-        assert_eq!((h.requests(), h.unparsed()), (1, 7));
-        assert_eq!(h.complaints().len(), COMPLAINTS_MAX);
-        let shown = h.complaints()[1].to_string();
+        assert_eq!((h.reading.requests, h.reading.unparsed), (1, 7));
+        assert_eq!(h.reading.complaints.len(), 5);
+        let shown = h.reading.complaints[1].to_string();
         assert!(shown.starts_with("file1:2: "), "{shown}");
         assert!(shown.contains(r"x\u{1b}[31m") && !shown.contains('\x1b'), "{shown}");
     }
@@ -210,15 +143,15 @@ mod tests {
     fn bytes_that_are_no_text_are_replaced() {
         let line = b"h\xff - - [17/May/2015:10:05:03 +0000] \"GET /\xfe HTTP/1.1\" 200 5\n";
         let h = history("ip", Cost::One, &[line]);
-        assert_eq!((h.requests(), h.key(0)), (1, "h\u{fffd}"));
+        assert_eq!((h.reading.requests, h.key(0)), (1, "h\u{fffd}"));
     }
 
     #[test]
     fn a_line_without_the_bytes_is_bad_only_where_bytes_are_counted() {
         let log: &[u8] = b"1,a,5\n2,a\n3,a,0\n";
-        assert_eq!(history("ip", Cost::One, &[log]).unparsed(), 0);
+        assert_eq!(history("ip", Cost::One, &[log]).reading.unparsed, 0);
         let h = history("ip", Cost::Bytes, &[log]);
-        assert_eq!((h.requests(), h.unparsed()), (2, 1));
+        assert_eq!((h.reading.requests, h.reading.unparsed), (2, 1));
         assert_eq!(h.events()[0].iter().map(|event| event.cost).collect::<Vec<_>>(), [5, 0]);
     }
 
@@ -228,7 +161,7 @@ mod tests {
         log.extend(vec![b'x'; 3 << 20]);
         log.extend(b"\n2,a\n");
         let h = history("ip", Cost::One, &[&log]);
-        assert_eq!((h.requests(), h.unparsed()), (2, 1));
-        assert_eq!(h.complaints()[0].to_string(), "file0:2: longer than a mebibyte");
+        assert_eq!((h.reading.requests, h.reading.unparsed), (2, 1));
+        assert_eq!(h.reading.complaints[0].to_string(), "file0:2: longer than a mebibyte");
     }
 }

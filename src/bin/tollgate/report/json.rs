@@ -54,9 +54,9 @@ struct TimelineReport {
 pub(crate) fn write(outcome: &Outcome, out: impl Write) -> io::Result<()> {
     let history = &outcome.history;
     let report = Report {
-        requests: history.requests(),
+        requests: history.reading().requests,
         keys: history.keys(),
-        unparsed: history.unparsed(),
+        unparsed: history.reading().unparsed,
         results: outcome.results.iter().map(|result| plan_report(outcome, result)).collect(),
     };
     let mut out = BufWriter::new(out);

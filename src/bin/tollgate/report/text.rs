@@ -14,7 +14,7 @@ use unicode_width::UnicodeWidthStr;
 use super::{exact_duration, timeline, timestamp};
 use crate::args::Cost;
 use crate::printable::printable;
-use crate::replay::{Outcome, PlanOutcome};
+use crate::replay::{Outcome, PlanOutcome, Reading};
 
 pub(super) const ALLOWED: Style = AnsiColor::Green.on_default();
 pub(super) const DENIED: Style = AnsiColor::Red.on_default();
@@ -38,17 +38,16 @@ pub(crate) fn write(outcome: &Outcome, mut out: impl Write) -> io::Result<()> {
 }
 
 /// Writes which lines could not be read, if any.
-pub(crate) fn write_complaints(outcome: &Outcome, mut out: impl Write) -> io::Result<()> {
-    let history = &outcome.history;
-    if history.unparsed() == 0 {
+pub(crate) fn write_complaints(reading: &Reading, mut out: impl Write) -> io::Result<()> {
+    if reading.unparsed == 0 {
         return Ok(());
     }
-    let mut text = format!("tollgate: {} could not be read", plural(history.unparsed(), "line"));
-    if history.unparsed() > history.complaints().len() as u64 {
-        write!(text, "; the first {}:", history.complaints().len()).expect("writing to a string");
+    let mut text = format!("tollgate: {} could not be read", plural(reading.unparsed, "line"));
+    if reading.unparsed > reading.complaints.len() as u64 {
+        write!(text, "; the first {}:", reading.complaints.len()).expect("writing to a string");
     }
     text.push('\n');
-    for complaint in history.complaints() {
+    for complaint in &reading.complaints {
         writeln!(text, "  {complaint}").expect("writing to a string");
     }
     out.write_all(text.as_bytes())
@@ -72,9 +71,9 @@ fn summary(outcome: &Outcome) -> String {
     let time = |ns| timestamp(ns).strftime("%Y-%m-%d %H:%M:%S").to_string();
     format!(
         "{} by {}, {} unparsed\n{} to {} UTC\n",
-        plural(history.requests(), "request"),
+        plural(history.reading().requests, "request"),
         plural(history.keys() as u64, "key"),
-        plural(history.unparsed(), "line"),
+        plural(history.reading().unparsed, "line"),
         time(first),
         time(last)
     )
@@ -117,7 +116,7 @@ fn label(result: &PlanOutcome) -> String {
 
 fn figures(outcome: &Outcome, result: &PlanOutcome) -> [String; 4] {
     let tally = &result.tally;
-    let requests = u128::from(outcome.history.requests());
+    let requests = u128::from(outcome.history.reading().requests);
     // In tenths of a percent, rounded half up.
     let tenths = (u128::from(tally.denied) * 1_000 + requests / 2) / requests;
     let share = format!("{}.{} %", tenths / 10, tenths % 10);
