@@ -32,6 +32,8 @@ pub mod algorithm;
 pub mod clock;
 #[cfg(feature = "config")]
 pub mod config;
+#[cfg(feature = "metrics")]
+pub mod metrics;
 #[cfg(all(loom, feature = "loom"))]
 #[doc(hidden)]
 pub mod model;
@@ -60,7 +62,7 @@ pub use limiter::{
     DirectLimiter, DirectLimiterBuilder, Lease, Limiter, LimiterBuilder, Permit, Permits, Plan, Queue,
     Refused, Reservation,
 };
-pub use limits::{Bans, Counts, KeyOf, Limits, LimitsBuilder, Outcome, Rule, RuleRef};
+pub use limits::{Bans, Counts, Denied, KeyOf, Limits, LimitsBuilder, Outcome, Rule, RuleRef, TopDenied};
 pub use quota::{MAX_PERIOD, ParseQuotaError, ParseQuotaErrorKind, Quota, Rate};
 pub use store::{Map, Overflow, Table};
 pub use time::{MAX_NOW_NS, Now};

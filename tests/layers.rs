@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules and their levels. Those of one name in the second column may use each other; all others of a level may not.
-const LEVELS: [(u8, &str, &[&str]); 15] = [
+const LEVELS: [(u8, &str, &[&str]); 16] = [
     (0, "sync", &["sync"]),
     // Plain values, which speak of each other: an error names the quota it refuses.
     (0, "values", &["quota", "time", "decision", "error"]),
@@ -20,6 +20,7 @@ const LEVELS: [(u8, &str, &[&str]); 15] = [
     (3, "key", &["key"]),
     (4, "limits", &["limits"]),
     (5, "config", &["config"]),
+    (5, "metrics", &["metrics"]),
     (5, "redis", &["redis"]),
     (5, "http", &["http"]),
     (5, "ffi", &["ffi"]),

@@ -4,7 +4,7 @@ mod returns;
 mod stripes;
 
 pub(crate) use returns::{Mark, Returns};
-pub(crate) use stripes::Stripes;
+pub(crate) use stripes::{Stripes, place};
 
 use core::ops::Deref;
 

@@ -122,6 +122,8 @@ impl<R: Request + ?Sized + 'static, C: Clock> LiveLimits<R, C> {
         let changes = changes(&former.config, &config, &stays);
         self.shared.store(Shared::of(&config));
         self.state.store(Arc::new(State { config, limits }));
+        #[cfg(feature = "tracing")]
+        tracing::info!(?changes, "rules replaced");
         Ok(changes)
     }
 }

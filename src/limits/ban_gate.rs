@@ -5,7 +5,7 @@ use core::time::Duration;
 use crate::decision::Decision;
 use crate::error::BuildError;
 use crate::limiter::Plan;
-use crate::limits::gate::{Asked, Gate};
+use crate::limits::gate::{Asked, Gate, Room};
 use crate::quota::Quota;
 use crate::time::duration_ns;
 
@@ -59,7 +59,7 @@ where
         (self.len)(now_ns)
     }
 
-    fn overflowed(&self) -> u64 {
-        0
+    fn room(&self) -> Room {
+        Room::default()
     }
 }

@@ -7,6 +7,7 @@ use std::hash::Hash;
 
 use crate::algorithm::MAX_WORD;
 use crate::error::BuildError;
+use crate::limits::events;
 use crate::store::{KeyHasher, Life, Lookup, Overflow, Store, Table, Turn};
 use crate::time::{Now, duration_ns};
 
@@ -79,14 +80,20 @@ impl<K: ?Sized + Hash> Bans<K> {
         let end = life.fresh.saturating_add(duration_ns(duration)).min(MAX_WORD);
         // A newcomer starts at the floor or later, so an end that is put is above it.
         let turn = |word, _| if end > word { Turn::Put(end, ()) } else { Turn::Keep(()) };
-        self.ends.decide(key, self.ends.hint(key), life, turn).is_ok()
+        let has_room = self.ends.decide(key, self.ends.hint(key), life, turn).is_ok();
+        events::banned(duration, has_room);
+        has_room
     }
 
     /// Lifts a ban. True if there was one.
     pub fn unban_at(&self, key: &K, now_ns: u64) -> bool {
         let life = life(now_ns);
         let lift = |word| if life.is_idle(word) { Turn::Keep(false) } else { Turn::Put(life.fresh, true) };
-        self.ends.visit(key, lift).unwrap_or(false)
+        let is_lifted = self.ends.visit(key, lift).unwrap_or(false);
+        if is_lifted {
+            events::unbanned();
+        }
+        is_lifted
     }
 
     /// How long a key is still banned; zero when it is not.

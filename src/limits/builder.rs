@@ -10,6 +10,7 @@ use crate::clock::DefaultClock;
 use crate::error::BuildError;
 use crate::limits::counts::Counters;
 use crate::limits::current::Current;
+use crate::limits::events;
 use crate::limits::rule::Ready;
 use crate::limits::{Limits, Rule, RuleRef, TimeLine};
 
@@ -127,6 +128,7 @@ impl<R: ?Sized, C> LimitsBuilder<R, C> {
         }
         let built = self.rules.into_iter().map(Entry::build).collect::<Result<Vec<_>, _>>()?;
         let (rules, plans): (Vec<_>, Vec<_>) = built.into_iter().unzip();
+        events::built(&rules.iter().map(|rule| &*rule.name).collect::<Vec<_>>());
         Ok(Limits {
             counters: self.counts.then(|| Counters::new(rules.len())),
             rules: rules.into(),

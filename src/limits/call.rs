@@ -97,6 +97,7 @@ impl<R: ?Sized, C: Clock> Call<'_, R, C> {
         tally.add(index, decision);
         if decision.is_denied() {
             self.count(index, Event::Denied);
+            self.watch(index);
         }
         decision.is_allowed()
     }
@@ -108,6 +109,14 @@ impl<R: ?Sized, C: Clock> Call<'_, R, C> {
                 let event = if decision.is_allowed() { Event::Allowed } else { Event::ShadowDenied };
                 self.count(index, event);
             }
+        }
+    }
+
+    fn watch(&self, index: usize) {
+        if let Some(watch) = &self.limits.rules[index].watch
+            && !self.is_peek
+        {
+            watch(self.request);
         }
     }
 

@@ -1,10 +1,12 @@
 //! A rule made ready: one limiter behind the function that finds its keys, with the types of both forgotten.
 
+use std::hash::BuildHasher;
+
 use crate::decision::Decision;
 use crate::error::BuildError;
 use crate::limiter::{Core, Plan};
 use crate::quota::Quota;
-use crate::store::{Lookup, Store};
+use crate::store::{Lookup, Store, Table};
 
 /// What a rule is asked.
 pub(super) struct Asked<'a, R: ?Sized> {
@@ -43,8 +45,23 @@ pub(super) trait Gate<R: ?Sized>: Send + Sync {
     /// Keys that are not idle at a time.
     fn len(&self, rated: &Plan, now_ns: u64) -> usize;
 
+    /// How its keys have found room.
+    fn room(&self) -> Room;
+}
+
+/// How the keys of a rule have found room, since it was built.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Room {
     /// New keys that met the overflow policy.
-    fn overflowed(&self) -> u64;
+    pub(super) overflowed: u64,
+    /// Idle keys that made room for others.
+    pub(super) reclaimed: u64,
+}
+
+impl Room {
+    pub(super) fn of(table: &Table<impl BuildHasher>) -> Self {
+        Self { overflowed: table.overflowed(), reclaimed: table.reclaimed() }
+    }
 }
 
 /// A rule over a store that finds keys by the key itself.
@@ -52,7 +69,7 @@ pub(super) struct Keyed<F, S> {
     pub(super) core: Core<()>,
     pub(super) store: S,
     pub(super) key: F,
-    pub(super) overflowed: fn(&S) -> u64,
+    pub(super) room: fn(&S) -> Room,
 }
 
 impl<R, K, F, S> Gate<R> for Keyed<F, S>
@@ -116,7 +133,7 @@ where
         self.core.len(&self.store, rated, now_ns)
     }
 
-    fn overflowed(&self) -> u64 {
-        (self.overflowed)(&self.store)
+    fn room(&self) -> Room {
+        (self.room)(&self.store)
     }
 }

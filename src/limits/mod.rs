@@ -6,11 +6,13 @@ mod builder;
 mod call;
 mod counts;
 mod current;
+mod events;
 mod gate;
 mod key;
 mod outcome;
 mod rule;
 mod rule_ref;
+mod top_denied;
 
 pub use bans::Bans;
 pub use builder::LimitsBuilder;
@@ -19,6 +21,7 @@ pub use key::KeyOf;
 pub use outcome::Outcome;
 pub use rule::Rule;
 pub use rule_ref::RuleRef;
+pub use top_denied::{Denied, TopDenied};
 
 use std::fmt;
 use std::sync::Arc;

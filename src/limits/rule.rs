@@ -11,8 +11,9 @@ use crate::error::BuildError;
 use crate::limiter::{Core, Plan};
 use crate::limits::ban_gate::BanGate;
 use crate::limits::bans::Bans;
-use crate::limits::gate::{Gate, Keyed};
+use crate::limits::gate::{Gate, Keyed, Room};
 use crate::limits::key::{KeyOf, Prehashed};
+use crate::limits::top_denied::TopDenied;
 use crate::quota::Quota;
 use crate::store::{KeyHasher, Map, Overflow, Single, Table};
 use crate::time::duration_ns;
@@ -24,6 +25,9 @@ const DEFAULT_ALGORITHM: &str = "gcra";
 
 /// The units that a request costs.
 pub(super) type Cost<R> = Box<dyn Fn(&R) -> u64 + Send + Sync>;
+
+/// Is told of requests that the rule refuses.
+pub(super) type Watch<R> = Box<dyn Fn(&R) + Send + Sync>;
 
 /// Makes the gate of a rule from its settings: the types of its key and its store are known in here only.
 type Make<R> = Box<dyn FnOnce(&Plain) -> Result<Box<dyn Gate<R>>, BuildError> + Send + Sync>;
@@ -68,6 +72,7 @@ pub struct Rule<R: ?Sized> {
     cost: Option<Cost<R>>,
     is_shadow: bool,
     max_debt: Option<Duration>,
+    watch: Option<Watch<R>>,
 }
 
 impl<R: ?Sized> fmt::Debug for Rule<R> {
@@ -87,6 +92,7 @@ pub(super) struct Ready<R: ?Sized> {
     pub(super) cost: Option<Cost<R>>,
     pub(super) is_shadow: bool,
     pub(super) max_debt_ns: u64,
+    pub(super) watch: Option<Watch<R>>,
 }
 
 impl<R: ?Sized> Ready<R> {
@@ -125,7 +131,7 @@ impl<R: ?Sized> Rule<R> {
             let store = Table::new(plain.capacity, plain.overflow, Prehashed::default())?;
             let hasher = KeyHasher::default();
             let hash = move |request: &R| key(request).map(|key| hasher.hash_one(key));
-            Ok(Box::new(Keyed { core, store, key: hash, overflowed: Table::overflowed }))
+            Ok(Box::new(Keyed { core, store, key: hash, room: Room::of }))
         })
     }
 
@@ -138,7 +144,7 @@ impl<R: ?Sized> Rule<R> {
         Self::with(name, quota, |plain| {
             let core = plain.core(true)?;
             let store = Map::new(KeyHasher::default());
-            Ok(Box::new(Keyed { core, store, key, overflowed: |_| 0 }))
+            Ok(Box::new(Keyed { core, store, key, room: |_| Room::default() }))
         })
     }
 
@@ -146,7 +152,12 @@ impl<R: ?Sized> Rule<R> {
     pub fn global(name: &str, quota: Quota) -> Self {
         Self::with(name, quota, |plain| {
             let core = plain.core(false)?;
-            Ok(Box::new(Keyed { core, store: Single::new(), key: |_: &R| Some(()), overflowed: |_| 0 }))
+            Ok(Box::new(Keyed {
+                core,
+                store: Single::new(),
+                key: |_: &R| Some(()),
+                room: |_| Room::default(),
+            }))
         })
     }
 
@@ -186,6 +197,7 @@ impl<R: ?Sized> Rule<R> {
             cost: None,
             is_shadow: false,
             max_debt: None,
+            watch: None,
         }
     }
 
@@ -238,6 +250,21 @@ impl<R: ?Sized> Rule<R> {
         self
     }
 
+    /// Follows which keys this rule denies most, by whatever `key` says of a request: what it counts by, or an address in a log's
+    /// words. It is asked only of requests that are refused. Several rules may write to one summary.
+    pub fn top_denied<K, F>(mut self, top: Arc<TopDenied<K>>, key: F) -> Self
+    where
+        K: Hash + Eq + Clone + Send + 'static,
+        F: Fn(&R) -> Option<K> + Send + Sync + 'static,
+    {
+        self.watch = Some(Box::new(move |request| {
+            if let Some(key) = key(request) {
+                top.add(key);
+            }
+        }));
+        self
+    }
+
     pub(super) fn build(self) -> Result<Ready<R>, BuildError> {
         let period = self.plain.quota.rate().map_or(Duration::ZERO, |rate| rate.period());
         let gate = (self.make)(&self.plain)
@@ -248,6 +275,7 @@ impl<R: ?Sized> Rule<R> {
             cost: self.cost,
             is_shadow: self.is_shadow,
             max_debt_ns: duration_ns(self.max_debt.unwrap_or(period)),
+            watch: self.watch,
         })
     }
 }

@@ -9,6 +9,7 @@ use crate::error::BuildError;
 use crate::limits::Limits;
 use crate::limits::counts::Counts;
 use crate::limits::current::Current;
+use crate::limits::events;
 use crate::limits::gate::Asked;
 use crate::limits::rule::Ready;
 use crate::quota::Quota;
@@ -63,6 +64,7 @@ impl<'a, R: ?Sized, C> RuleRef<'a, R, C> {
             next[self.index] = plans[self.index].change(&*self.ready().gate, quota, now_ns)?;
             let found = self.limits.plans.compare_and_swap(&plans, Arc::new(next));
             if Arc::ptr_eq(&found, &plans) {
+                events::requoted(self.name(), plans[self.index].plan.quota(), quota);
                 return Ok(());
             }
         }
@@ -84,7 +86,12 @@ impl<'a, R: ?Sized, C> RuleRef<'a, R, C> {
     /// New keys that met the [`Overflow`](crate::Overflow) policy since the limits were built. When it grows, the rule's capacity
     /// is too small.
     pub fn overflowed(&self) -> u64 {
-        self.ready().gate.overflowed()
+        self.ready().gate.room().overflowed
+    }
+
+    /// Idle keys that made room for others, since the rule was built.
+    pub fn reclaimed(&self) -> u64 {
+        self.ready().gate.room().reclaimed
     }
 
     /// Keys that are not idle, at a time of your own.

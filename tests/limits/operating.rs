@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use tollgate::{Bans, BuildError, Limits, LimitsBuilder, ManualClock, Overflow, Quota, Rule};
+use tollgate::{Bans, BuildError, Limits, LimitsBuilder, ManualClock, Overflow, Quota, Rule, TopDenied};
 
 use super::oracle::{ALL, ARRIVAL};
 use super::{MS, Request, S, builder, by_user, left, limits, user};
@@ -349,4 +349,26 @@ fn a_rule_of_another_clock_is_not_kept() {
     let all = || one.rule("all").unwrap();
     let twice = one.rebuild().keep(all()).keep(all()).build().unwrap_err();
     assert_eq!(twice, BuildError::RuleNameTaken { name: "all".to_owned() });
+}
+
+#[test]
+fn keys_denied_most_are_followed_where_it_is_asked_for() {
+    let top = Arc::new(TopDenied::new(50).unwrap());
+    let rule = Rule::new("user", Quota::per_minute(1), by_user);
+    let limits = counted([
+        rule.top_denied(top.clone(), by_user),
+        Rule::new("soon", Quota::blocked(), by_user).shadow(),
+    ]);
+    for number in 0..20 {
+        let request = user(number);
+        for _ in 0..=number {
+            _ = limits.check(&request);
+        }
+        // A look is no denial.
+        _ = limits.peek(&request);
+    }
+    let worst: Vec<_> =
+        top.top(3).into_iter().map(|denied| (denied.key, denied.denied, denied.at_most_over)).collect();
+    assert_eq!(worst, [(19, 19, 0), (18, 18, 0), (17, 17, 0)]);
+    assert_eq!(top.top(100).len(), 19, "who was never denied is not there");
 }

@@ -298,6 +298,11 @@ impl<K: ?Sized, C, H> Limiter<K, C, Table<H>> {
     pub fn overflowed(&self) -> u64 {
         self.store.overflowed()
     }
+
+    /// Idle keys that made room for others since the limiter was built.
+    pub fn reclaimed(&self) -> u64 {
+        self.store.reclaimed()
+    }
 }
 
 impl<K, C, H> Limiter<K, C, Map<K, H>>

@@ -21,6 +21,9 @@ impl<H> Table<H> {
             return Some(answer);
         }
         let pending = self.claim(tag, home, place, word, life)?;
+        if word.state() == State::Time {
+            self.reclaimed.add(0);
+        }
         self.settle(tag, home, place, pending, life, turn)
     }
 

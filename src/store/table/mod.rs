@@ -14,7 +14,7 @@ mod window;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
 
-use crate::cell::{Apart, HighMark};
+use crate::cell::{Apart, HighMark, Stripes};
 use crate::error::BuildError;
 use crate::log::{Dead, Log, Pin};
 use crate::store::{self, KeyHasher, Life, Lookup, NoRoom, Store, Turn, sealed};
@@ -45,6 +45,8 @@ pub struct Table<H = KeyHasher> {
     shared: Shared,
     /// Above every word whose key was forgotten: a newcomer starts no earlier.
     floor: Apart<HighMark>,
+    /// Idle keys that made room for others.
+    reclaimed: Stripes,
     capacity: usize,
     hasher: H,
 }
@@ -87,12 +89,18 @@ impl<H> Table<H> {
         let slots = capacity.checked_mul(100).ok_or_else(too_large)?.div_ceil(LOAD_PERCENT);
         let lines = Lines::new(slots.div_ceil(SLOTS)).ok_or_else(too_large)?;
         let shared = Shared::new(overflow, lines.count());
-        Ok(Self { lines, shared, floor: Apart(HighMark::new(0)), capacity, hasher })
+        let floor = Apart(HighMark::new(0));
+        Ok(Self { lines, shared, floor, reclaimed: Stripes::new(1), capacity, hasher })
     }
 
     /// New keys that found no room since the table was built.
     pub(crate) fn overflowed(&self) -> u64 {
         self.shared.overflowed()
+    }
+
+    /// Idle keys that made room for others since the table was built.
+    pub(crate) fn reclaimed(&self) -> u64 {
+        self.reclaimed.get(0)
     }
 
     /// Applies `turn` to the word of `tag`, inserting it if need be.

@@ -1,6 +1,6 @@
 //! The table with its insides open, for `loom-tests`.
 
-use crate::cell::{Apart, HighMark};
+use crate::cell::{Apart, HighMark, Stripes};
 use crate::model::{Slot, SlotState, Stop, Tags};
 use crate::store::Life;
 use crate::store::table::overflow::Shared;
@@ -18,6 +18,7 @@ impl Table<Tags> {
             lines: Lines::with_slots(slots.iter().map(place)),
             shared: Shared::new(policy, 1),
             floor: Apart(HighMark::new(floor)),
+            reclaimed: Stripes::new(1),
             capacity: slots.len(),
             hasher: Tags::default(),
         }
