@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use tollgate::{Clock, DirectLimiter, Limiter, ManualClock, Quota, Verdict, WaitTooLong};
+use tollgate::{Clock, DirectLimiter, Limiter, ManualClock, Queue, Quota, Verdict, WaitTooLong};
 
 const MS: u64 = 1_000_000;
 
@@ -176,5 +176,54 @@ fn the_built_in_timer_wakes_up() {
     for _ in 0..3 {
         assert!(block_on(keyed.until_ready("a", Duration::from_secs(60))).is_ok());
         assert!(block_on(lone.until_ready(Duration::from_secs(60))).is_ok());
+    }
+}
+
+#[test]
+fn turns_are_waited_for_in_line_and_a_line_too_long_is_told_at_once() {
+    let clock = ManualClock::new(0);
+    let limiter = Limiter::<str>::builder(Quota::per_second(10).burst(1)).clock(clock).build().unwrap();
+    let queue = Queue::up_to(Duration::from_millis(200));
+    let waits = RefCell::new(Vec::new());
+    let sleep = |wait| {
+        waits.borrow_mut().push(wait);
+        yield_once()
+    };
+    let ask = || poll_to_the_end(limiter.until_turn_by("a", 1, &queue, sleep));
+    assert!(ask().is_ok() && ask().is_ok() && ask().is_ok());
+    assert_eq!(
+        waits.take(),
+        [Duration::from_millis(100), Duration::from_millis(200)],
+        "the first does not wait"
+    );
+    assert_eq!(ask().unwrap_err().retry_after(), Duration::from_millis(100));
+    assert!(waits.take().is_empty());
+}
+
+#[test]
+fn who_drops_the_future_leaves_the_line() {
+    let lone =
+        DirectLimiter::builder(Quota::per_second(10).burst(1)).clock(ManualClock::new(0)).build().unwrap();
+    let queue = Queue::up_to(Duration::from_millis(100));
+    assert!(lone.check().is_allowed());
+    {
+        let mut waiting = pin!(lone.until_turn_by(1, &queue, |_| std::future::pending()));
+        assert!(waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        assert!(lone.enqueue(1, &queue).is_err(), "the place is taken");
+    }
+    let turn = lone.enqueue(1, &queue).unwrap();
+    assert_eq!(turn.wait(), Duration::from_millis(100));
+    turn.commit(1);
+}
+
+/// With the timer that comes along. How long it takes is not asserted: only that it ends.
+#[test]
+fn the_built_in_timer_ends_a_turn() {
+    let queue = Queue::up_to(Duration::from_secs(60));
+    let keyed = Limiter::<str>::new(Quota::per_second(500).burst(1)).unwrap();
+    let lone = DirectLimiter::new(Quota::per_second(500).burst(1)).unwrap();
+    for _ in 0..3 {
+        assert!(block_on(keyed.until_turn("a", 1, &queue)).is_ok());
+        assert!(block_on(lone.until_turn(1, &queue)).is_ok());
     }
 }

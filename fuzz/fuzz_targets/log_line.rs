@@ -3,7 +3,7 @@
 //!
 //! The readers are modules of the command line, which is a binary and exports nothing. They are included as files: at the
 //! root of this crate `input`, `key` and `printable` find each other as they do there, and the library's API stays as it is.
-//! `read` goes as `History::read` of the command line does, which needs more of it than can be included.
+//! `read` goes as `Reading::read` of the command line does, which needs more of it than can be included.
 
 #![no_main]
 

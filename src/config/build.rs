@@ -37,27 +37,59 @@ pub(super) fn rules<R: Request + ?Sized + 'static>(
     config: &Config,
     shared: &Arc<ArcSwap<Shared>>,
 ) -> Vec<Rule<R>> {
-    let named = config.rules.iter().map(|spec| rule(spec, Some(spec.matcher.clone()), shared.clone()));
-    let default = config.default.iter().map(|spec| rule(spec, None, shared.clone()));
-    iter::once(denied(shared.clone())).chain(named).chain(default).collect()
+    let named = config.rules.iter().flat_map(|spec| {
+        let requests = Requests::of(spec, Some(spec.matcher.clone()), shared);
+        [denied_by(spec, requests.clone()), Some(rule(spec, requests))]
+    });
+    let default = config.default.iter().flat_map(|spec| {
+        let requests = Requests::of(spec, None, shared);
+        [denied_by(spec, requests.clone()), Some(rule(spec, requests))]
+    });
+    iter::once(denied(shared.clone())).chain(named.flatten()).chain(default.flatten()).collect()
 }
 
-/// Refuses who is on the one list and not on the other.
+/// Refuses who is on the file's one list and not on the other.
 fn denied<R: Request + ?Sized + 'static>(shared: Arc<ArcSwap<Shared>>) -> Rule<R> {
-    let is_denied = move |request: &R| {
+    refuse(DENY, move |request: &R| {
         let (shared, client) = (shared.load(), request.client());
-        (shared.deny.has(client) && !shared.allow.has(client)).then_some(())
-    };
-    Rule::new(DENY, Quota::blocked(), is_denied).capacity(1)
+        shared.deny.has(client) && !shared.allow.has(client)
+    })
 }
 
-/// Whether a rule is for a request: by its own pattern, or else where no other rule's fits.
-fn applies(matcher: Option<&Matcher>, shared: &Shared, request: &(impl Request + ?Sized)) -> bool {
-    let is_match = match matcher {
-        Some(matcher) => matcher.matches(request),
-        None => !shared.matchers.iter().any(|matcher| matcher.matches(request)),
-    };
-    is_match && !shared.allow.has(request.client())
+/// Refuses who is on a rule's own list.
+fn denied_by<R: Request + ?Sized + 'static>(spec: &Spec, requests: Requests) -> Option<Rule<R>> {
+    let deny = spec.deny.clone();
+    let name = format!("{}: {DENY}", spec.name);
+    (!deny.is_empty())
+        .then(|| refuse(&name, move |request: &R| deny.has(request.client()) && requests.include(request)))
+}
+
+fn refuse<R: ?Sized + 'static>(name: &str, whom: impl Fn(&R) -> bool + Send + Sync + 'static) -> Rule<R> {
+    Rule::new(name, Quota::blocked(), move |request: &R| whom(request).then_some(())).capacity(1)
+}
+
+/// The requests that one rule is for.
+#[derive(Clone)]
+struct Requests {
+    /// `None`: those that no other rule is for.
+    matcher: Option<Matcher>,
+    allow: Networks,
+    shared: Arc<ArcSwap<Shared>>,
+}
+
+impl Requests {
+    fn of(spec: &Spec, matcher: Option<Matcher>, shared: &Arc<ArcSwap<Shared>>) -> Self {
+        Self { matcher, allow: spec.allow.clone(), shared: shared.clone() }
+    }
+
+    fn include(&self, request: &(impl Request + ?Sized)) -> bool {
+        let shared = self.shared.load();
+        let is_match = match &self.matcher {
+            Some(matcher) => matcher.matches(request),
+            None => !shared.matchers.iter().any(|matcher| matcher.matches(request)),
+        };
+        is_match && !self.allow.has(request.client()) && !shared.allow.has(request.client())
+    }
 }
 
 /// Says of a closure that its key borrows from the request.
@@ -68,16 +100,13 @@ where
     find
 }
 
-fn rule<R: Request + ?Sized + 'static>(
-    spec: &Spec,
-    matcher: Option<Matcher>,
-    shared: Arc<ArcSwap<Shared>>,
-) -> Rule<R> {
+fn rule<R: Request + ?Sized + 'static>(spec: &Spec, requests: Requests) -> Rule<R> {
     let parts = spec.parts.clone();
-    let find = borrowing(move |request: &R| {
-        let is_mine = applies(matcher.as_ref(), &shared.load(), request);
-        if is_mine { key::key(request, &parts) } else { None }
-    });
+    let find = borrowing(
+        move |request: &R| {
+            if requests.include(request) { key::key(request, &parts) } else { None }
+        },
+    );
     let rule = if spec.is_exact() {
         Rule::exact(&spec.name, spec.quota, move |request: &R| find(request).map(key::owned))
     } else {

@@ -47,9 +47,10 @@
 //! | `capacity` | | keys that may be live at once |
 //! | `overflow` | | `share`, `deny` or `allow`: what a new key meets when so many are |
 //! | `shadow` | | `true`: it counts what it would refuse, and refuses nothing |
+//! | `allow`, `deny` | | networks that do not meet this rule; those that it refuses, as a rule of its own named `NAME: deny` |
 //!
 //! Beside `rules`, which is a list of them, a file may have `default`, a rule without name and pattern for what no other rule is for;
-//! `allow` and `deny`, lists of networks that meet no rule, or nothing but a refusal (`allow` is asked first);
+//! `allow` and `deny`, lists of networks that meet no rule at all, or nothing but a refusal (`allow` is asked first);
 //! and `first_refusal_answers = true`, with which the first rule that refuses is the answer, as tiers want. What no rule is for is allowed.
 
 mod build;

@@ -56,6 +56,8 @@ pub(super) struct Spec {
     pub(super) capacity: Option<u64>,
     pub(super) overflow: Overflow,
     pub(super) is_shadow: bool,
+    pub(super) allow: Networks,
+    pub(super) deny: Networks,
 }
 
 /// Networks.
@@ -63,6 +65,10 @@ pub(super) struct Spec {
 pub(super) struct Networks(Vec<IpNet>);
 
 impl Networks {
+    pub(super) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(super) fn has(&self, client: Option<IpAddr>) -> bool {
         // An IPv4 address is one, whichever way it is written.
         client.is_some_and(|addr| self.0.iter().any(|net| net.contains(&addr.to_canonical())))
@@ -108,6 +114,7 @@ impl Spec {
         let capacity = fields.count("capacity");
         let overflow = overflow(&mut fields);
         let is_shadow = fields.flag("shadow");
+        let (allow, deny) = (Networks::read(&mut fields, "allow"), Networks::read(&mut fields, "deny"));
         fields.end();
         let (quota, algorithm) = limit?;
         Some(Self {
@@ -120,6 +127,8 @@ impl Spec {
             capacity,
             overflow: overflow?,
             is_shadow,
+            allow,
+            deny,
         })
     }
 

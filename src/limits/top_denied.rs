@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 
 use crate::cell::{Apart, Stripes, place};
@@ -116,7 +116,9 @@ impl<K: Hash + Eq + Clone> TopDenied<K> {
     pub fn add(&self, key: K) {
         match self.parts[place() % self.parts.len()].0.try_lock() {
             Ok(mut summary) => summary.add(key),
-            Err(_) => self.missed.add(0),
+            // Whoever panicked was in the code of a key, and has left counts that are as good as before.
+            Err(TryLockError::Poisoned(summary)) => summary.into_inner().add(key),
+            Err(TryLockError::WouldBlock) => self.missed.add(0),
         }
     }
 
@@ -125,13 +127,9 @@ impl<K: Hash + Eq + Clone> TopDenied<K> {
     /// # Cost
     /// Waits for who is adding to one part after the other, and copies what is followed.
     pub fn top(&self, keys: usize) -> Vec<Denied<K>> {
-        let parts: Vec<(HashMap<K, Count>, u64)> = self
-            .parts
-            .iter()
-            .map(|part| part.0.lock())
+        let parts: Vec<_> = (0..self.parts.len())
             .map(|part| {
-                // Whoever panicked while adding was in the key's own code, and left a count as it was.
-                let part = part.unwrap_or_else(std::sync::PoisonError::into_inner);
+                let part = self.part(part);
                 (part.counts.clone(), part.least().map_or(0, |(_, least)| least))
             })
             .collect();
@@ -165,9 +163,12 @@ impl<K: Hash + Eq + Clone> TopDenied<K> {
 
     /// Forgets all.
     pub fn clear(&self) {
-        for part in &self.parts {
-            part.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).counts.clear();
-        }
+        (0..self.parts.len()).for_each(|part| self.part(part).counts.clear());
+    }
+
+    fn part(&self, part: usize) -> MutexGuard<'_, Summary<K>> {
+        // As in `add`.
+        self.parts[part].0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

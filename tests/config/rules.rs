@@ -91,6 +91,27 @@ fn networks_are_allowed_and_denied_however_they_are_written() {
 }
 
 #[test]
+fn a_rule_has_lists_of_its_own() {
+    let limits = limits(
+        r#"
+        [[rules]]
+        name = "admin"
+        path = "/admin"
+        key = "client"
+        quota = "1/min"
+        allow = "10.1.0.0/16"
+        deny = ["10.0.0.0/8"]
+        "#,
+    );
+    let call = |path, client: &str| Call { path, ..Call::from(client) };
+    assert_eq!(allowed(&limits, &call("/admin", "192.0.2.1"), 5), 1);
+    assert_eq!(allowed(&limits, &call("/admin", "10.1.0.1"), 5), 5, "who is on both is allowed");
+    assert_eq!(allowed(&limits, &call("/admin", "10.2.0.1"), 5), 0);
+    assert_eq!(limits.check(&call("/admin", "10.2.0.1")).rule(), Some("admin: deny"));
+    assert_eq!(allowed(&limits, &call("/", "10.2.0.1"), 5), 5, "elsewhere nobody is denied");
+}
+
+#[test]
 fn an_ipv6_client_is_its_64_and_ten_thousand_made_up_addresses_reset_nobody() {
     let limits = limits("[[rules]]\nname = 'client'\nkey = 'client'\nquota = '1/min'\ncapacity = 1000");
     assert_eq!(allowed(&limits, &Call::from("2001:db8::1"), 1), 1);

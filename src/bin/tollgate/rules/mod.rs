@@ -67,7 +67,7 @@ fn decide(limits: &Limits<Call, ManualClock>, log: Log, reading: Reading) -> Rep
         let clients = denials.iter().filter(|(name, _)| name == rule.name()).count();
         RuleReport::new(rule.name(), rule.quota(), rule.counts().unwrap_or_default(), clients)
     });
-    // What was not asked for, and did nothing, is not shown.
+    // A list that denied nobody, and may be empty, is not shown.
     let rules = rules.filter(|rule| rule.name != "deny" || rule.denied > 0).collect();
     Report { denied, rules, reading }
 }
