@@ -32,7 +32,8 @@ fn check(text: &str, read: Result<Config, ConfigError>) {
         }
         Err(error) => {
             assert!(!error.mistakes().is_empty());
-            let lines = text.split('\n').count();
+            // Either ends a line.
+            let lines = text.split(['\n', '\r']).count();
             for mistake in error.mistakes() {
                 assert!((1..=lines + 1).contains(&mistake.line), "line {} of {lines}", mistake.line);
                 assert!(!mistake.message.is_empty());
