@@ -13,7 +13,8 @@ pub struct Mistake {
 
 impl Mistake {
     pub(super) const fn new(line: usize, message: String) -> Self {
-        Self { line, message }
+        // A parser may have no line for the end of a text.
+        Self { line: if line == 0 { 1 } else { line }, message }
     }
 }
 
