@@ -37,15 +37,13 @@ pub(super) fn rules<R: Request + ?Sized + 'static>(
     config: &Config,
     shared: &Arc<ArcSwap<Shared>>,
 ) -> Vec<Rule<R>> {
-    let named = config.rules.iter().flat_map(|spec| {
-        let requests = Requests::of(spec, Some(spec.matcher.clone()), shared);
+    let named = config.rules.iter().map(|spec| (spec, Some(spec.matcher.clone())));
+    let default = config.default.iter().map(|spec| (spec, None));
+    let rules = named.chain(default).flat_map(|(spec, matcher)| {
+        let requests = Requests::of(spec, matcher, shared);
         [denied_by(spec, requests.clone()), Some(rule(spec, requests))]
     });
-    let default = config.default.iter().flat_map(|spec| {
-        let requests = Requests::of(spec, None, shared);
-        [denied_by(spec, requests.clone()), Some(rule(spec, requests))]
-    });
-    iter::once(denied(shared.clone())).chain(named.flatten()).chain(default.flatten()).collect()
+    iter::once(denied(shared.clone())).chain(rules.flatten()).collect()
 }
 
 /// Refuses who is on the file's one list and not on the other.

@@ -48,19 +48,22 @@ impl Value {
     }
 }
 
-/// The lines of a text, by the offset of a byte.
-struct Lines<'t>(&'t str);
+/// Where the lines of a text end, by the offset of a byte.
+struct Lines(Vec<usize>);
 
-impl Lines<'_> {
+impl Lines {
+    fn of(text: &str) -> Self {
+        Self(text.match_indices('\n').map(|(offset, _)| offset).collect())
+    }
+
     fn at(&self, offset: usize) -> usize {
-        let before = &self.0.as_bytes()[..offset.min(self.0.len())];
-        before.iter().filter(|&&byte| byte == b'\n').count() + 1
+        self.0.partition_point(|&end| end < offset) + 1
     }
 }
 
 /// Reads TOML. All that is wrong with its syntax is told at once.
 pub(super) fn from_toml(text: &str) -> Result<Node, Vec<Mistake>> {
-    let lines = Lines(text);
+    let lines = Lines::of(text);
     let (table, errors) = DeTable::parse_recoverable(text);
     if errors.is_empty() {
         return Ok(Node { line: 1, value: toml_table(table.get_ref(), &lines) });
@@ -72,7 +75,7 @@ pub(super) fn from_toml(text: &str) -> Result<Node, Vec<Mistake>> {
     Err(errors.into_iter().map(mistake).collect())
 }
 
-fn toml_table(table: &DeTable<'_>, lines: &Lines<'_>) -> Value {
+fn toml_table(table: &DeTable<'_>, lines: &Lines) -> Value {
     let entry = |(name, value): (&Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>)| Entry {
         name: name.get_ref().to_string(),
         line: lines.at(name.span().start),
@@ -81,7 +84,7 @@ fn toml_table(table: &DeTable<'_>, lines: &Lines<'_>) -> Value {
     Value::Table(table.iter().map(entry).collect())
 }
 
-fn toml_node(node: &Spanned<DeValue<'_>>, lines: &Lines<'_>) -> Node {
+fn toml_node(node: &Spanned<DeValue<'_>>, lines: &Lines) -> Node {
     let value = match node.get_ref() {
         DeValue::String(text) => Value::Text(text.to_string()),
         DeValue::Integer(number) => {

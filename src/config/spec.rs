@@ -205,16 +205,14 @@ fn limit(fields: &mut Fields<'_>) -> Option<(Quota, String)> {
         }
     };
     let (algorithm_line, algorithm) = algorithm.unwrap_or((line, "gcra".to_owned()));
-    match Plan::new(quota, &algorithm, &Settings::default()) {
-        Ok(_) if names().contains(&algorithm) => Some((quota, algorithm)),
-        // A quota without a rate asks no algorithm.
-        Ok(_) => {
-            fields.wrong(
-                algorithm_line,
-                format!("no algorithm is called `{algorithm}`: write one of {}", names().join(", ")),
-            );
-            None
-        }
+    // A quota without a rate asks no algorithm, so the name is looked for besides.
+    let checked = Plan::new(quota, &algorithm, &Settings::default()).and_then(|_| {
+        let known = names();
+        let is_known = known.contains(&algorithm);
+        if is_known { Ok(()) } else { Err(BuildError::UnknownAlgorithm { name: algorithm.clone(), known }) }
+    });
+    match checked {
+        Ok(()) => Some((quota, algorithm)),
         Err(error) => {
             let is_name = matches!(error, BuildError::UnknownAlgorithm { .. });
             fields.wrong(if is_name { algorithm_line } else { line }, error.to_string());

@@ -128,7 +128,7 @@ impl<R: ?Sized, C> LimitsBuilder<R, C> {
         }
         let built = self.rules.into_iter().map(Entry::build).collect::<Result<Vec<_>, _>>()?;
         let (rules, plans): (Vec<_>, Vec<_>) = built.into_iter().unzip();
-        events::built(&rules.iter().map(|rule| &*rule.name).collect::<Vec<_>>());
+        events::built(rules.iter().map(|rule| &*rule.name));
         Ok(Limits {
             counters: self.counts.then(|| Counters::new(rules.len())),
             rules: rules.into(),

@@ -15,9 +15,9 @@ pub(super) fn requoted(rule: &str, old: Quota, new: Quota) {
 }
 
 /// Rules were put together, or put in the place of others.
-pub(super) fn built(rules: &[&str]) {
+pub(super) fn built<'a>(rules: impl Iterator<Item = &'a str>) {
     #[cfg(feature = "tracing")]
-    tracing::info!(?rules, "limits built");
+    tracing::info!(rules = ?rules.collect::<Vec<_>>(), "limits built");
     #[cfg(not(feature = "tracing"))]
     let _ = rules;
 }

@@ -55,16 +55,16 @@ pub(crate) fn replay(file: &Path, args: &ReplayArgs) -> Result<(), Failure> {
 fn decide(limits: &Limits<Call, ManualClock>, log: Log, reading: Reading) -> Report {
     let mut denied = 0;
     // By the rule's name, whom it has denied.
-    let mut denials: BTreeSet<(String, Option<usize>)> = BTreeSet::new();
+    let mut denials: BTreeSet<(&str, Option<usize>)> = BTreeSet::new();
     for (time_ns, call) in log.calls() {
         let outcome = limits.check_at(&call, time_ns);
         if outcome.is_denied() {
             denied += 1;
-            denials.insert((outcome.rule().unwrap_or_default().to_owned(), call.client_index()));
+            denials.insert((outcome.rule().unwrap_or_default(), call.client_index()));
         }
     }
     let rules = limits.rules().map(|rule| {
-        let clients = denials.iter().filter(|(name, _)| name == rule.name()).count();
+        let clients = denials.iter().filter(|&&(name, _)| name == rule.name()).count();
         RuleReport::new(rule.name(), rule.quota(), rule.counts().unwrap_or_default(), clients)
     });
     // A list that denied nobody, and may be empty, is not shown.
