@@ -47,7 +47,7 @@ impl Queue {
     }
 
     /// Nobody waits longer than this.
-    pub fn up_to(max_wait: Duration) -> Self {
+    pub const fn up_to(max_wait: Duration) -> Self {
         Self { max_wait_ns: duration_ns(max_wait), ..Self::UNBOUNDED }
     }
 
