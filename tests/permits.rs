@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use proptest::prelude::*;
 use tollgate::{DirectLimiter, Limiter, Limits, ManualClock, Outcome, Permit, Permits, Quota, Refused, Rule};
 
 const S: u64 = 1_000_000_000;
@@ -96,6 +97,47 @@ fn zero_and_too_many_are_refused_with_what_to_write() {
     }
     assert!(Permits::<str>::new(65_535, 1).is_ok());
     assert!(Permits::<str>::new(1, 0).is_err());
+}
+
+proptest! {
+    /// Counts of integers, whatever the times: a permit is there while fewer than so many are out, and a rate is charged for those
+    /// that got both.
+    #[test]
+    fn permits_are_a_count_beside_a_rate(
+        max in 1..4_u64, limit in 1..12_u64,
+        script in prop::collection::vec((0..6_usize, 0..3_u8, any::<prop::sample::Index>(), any::<u64>()), 1..120),
+    ) {
+        let permits = Permits::<usize>::new(max, 64).unwrap();
+        let rate = Limiter::<usize>::builder(Quota::per_day(limit)).clock(ManualClock::new(0)).build().unwrap();
+        let (mut held, mut left, mut out) = (Vec::new(), [limit; 6], [0; 6]);
+        for (key, op, which, now_ns) in script {
+            match op {
+                0 if !held.is_empty() => {
+                    let (permit, key): (Permit<'_>, usize) = held.swap_remove(which.index(held.len()));
+                    drop(permit);
+                    out[key] -= 1;
+                }
+                1 => {
+                    let permit = permits.acquire_at(&key, now_ns);
+                    prop_assert_eq!(permit.is_some(), out[key] < max);
+                    out[key] += u64::from(permit.is_some());
+                    held.extend(permit.map(|permit| (permit, key)));
+                }
+                _ => match permits.acquire_if_at(&key, now_ns, || rate.check(&key).into_result()) {
+                    Ok((permit, _)) => {
+                        prop_assert!(out[key] < max && left[key] > 0);
+                        out[key] += 1;
+                        left[key] -= 1;
+                        held.push((permit, key));
+                    }
+                    Err(Refused::AtOnce) => prop_assert_eq!(out[key], max),
+                    Err(Refused::Rate(_)) => prop_assert!(out[key] < max && left[key] == 0),
+                },
+            }
+            prop_assert_eq!((permits.out(&key), rate.peek(&key).remaining()), (out[key], left[key]));
+            prop_assert_eq!(permits.keys(), out.iter().filter(|&&out| out > 0).count());
+        }
+    }
 }
 
 /// Threads hold a permit of one of a few keys, while floods of others come and go: there are never more than so many at work,

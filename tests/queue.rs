@@ -149,6 +149,39 @@ fn bytes_are_charged_as_they_were_sent() {
     }
 }
 
+/// Attempts that fail, succeed and pass each other: no more are under way or failed than the limit allows, and what is left is the limit
+/// less those that failed.
+#[test]
+fn a_race_of_logins_is_charged_for_failures_only() {
+    const LIMIT: u64 = 100;
+    for algorithm in ALL {
+        let limiter = by(algorithm, "100/day");
+        let (failed, under_way) = (AtomicU64::new(0), AtomicU64::new(0));
+        thread::scope(|scope| {
+            for thread in 0..4 {
+                let (limiter, failed, under_way) = (&limiter, &failed, &under_way);
+                scope.spawn(move || {
+                    for call in 0..200_u64 {
+                        let Ok(attempt) = limiter.hold(1) else { continue };
+                        let others = under_way.fetch_add(1, Ordering::SeqCst);
+                        assert!(others < LIMIT, "{algorithm}: {others} hold or have a unit of {LIMIT}");
+                        if (call + thread) % 5 == 0 {
+                            attempt.commit(1);
+                            failed.fetch_add(1, Ordering::SeqCst);
+                        } else {
+                            under_way.fetch_sub(1, Ordering::SeqCst);
+                            attempt.cancel();
+                        }
+                    }
+                });
+            }
+        });
+        let failed = failed.into_inner();
+        assert!(failed > 0 && failed <= LIMIT, "{algorithm}: {failed}");
+        assert_eq!(limiter.peek().remaining(), LIMIT - failed, "{algorithm}");
+    }
+}
+
 /// Threads stand in one line and leave it at random: whoever stays has a place of its own, and no place is lost.
 #[test]
 fn a_race_for_places_hands_each_out_once() {

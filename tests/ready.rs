@@ -1,4 +1,4 @@
-//! `until_ready`: waits exactly as long as the limit says, on any runtime.
+//! `until_ready` and `until_turn`: wait exactly as long as the limit says, on any runtime.
 
 use std::cell::RefCell;
 use std::future::{Future, poll_fn, ready};
@@ -226,4 +226,61 @@ fn the_built_in_timer_ends_a_turn() {
         assert!(block_on(keyed.until_turn("a", 1, &queue)).is_ok());
         assert!(block_on(lone.until_turn(1, &queue)).is_ok());
     }
+}
+
+/// One call each 100 ms.
+fn shaper() -> Limiter<str, ManualClock> {
+    Limiter::builder(Quota::per_second(10).burst(1)).clock(ManualClock::new(7 * MS)).build().unwrap()
+}
+
+fn is_pending(future: std::pin::Pin<&mut impl Future>) -> bool {
+    future.poll(&mut Context::from_waker(Waker::noop())).is_pending()
+}
+
+#[test]
+fn a_line_too_long_fails_at_once_and_takes_nothing() {
+    let limiter = shaper();
+    let queue = Queue::up_to(Duration::from_millis(99));
+    assert!(limiter.check("a").is_allowed());
+    let before = limiter.peek("a");
+    let never = |wait: Duration| -> std::future::Ready<()> { panic!("slept for {wait:?}") };
+    let refusal = poll_to_the_end(limiter.until_turn_by("a", 1, &queue, never)).unwrap_err();
+    assert_eq!(refusal.retry_after(), Duration::from_millis(1));
+    assert_eq!(limiter.peek("a"), before);
+    let refusal = poll_to_the_end(limiter.until_turn_by("a", 2, &queue, never)).unwrap_err();
+    assert_eq!(refusal.verdict(), Verdict::NeverFits);
+}
+
+#[test]
+fn whoever_is_dropped_leaves_the_line_and_those_behind_move_up() {
+    let limiter = shaper();
+    let queue = Queue::up_to(Duration::MAX).max_units(3);
+    assert!(limiter.check("a").is_allowed());
+    let wait = || limiter.until_turn_by("a", 1, &queue, |_| std::future::pending());
+    let (mut first, mut last) = (Box::pin(wait()), Box::pin(wait()));
+    let mut second = Box::pin(wait());
+    assert!(is_pending(first.as_mut()) && is_pending(second.as_mut()) && is_pending(last.as_mut()));
+    assert!(poll_to_the_end(wait()).is_err());
+    // The one in the middle gives up, then the one in front, then the last; half of what was taken before is still to come.
+    limiter.clock().advance(Duration::from_millis(50));
+    drop(second);
+    assert_eq!(limiter.peek("a").reset_after(), Duration::from_millis(250));
+    drop(first);
+    assert_eq!(limiter.peek("a").reset_after(), Duration::from_millis(150));
+    drop(last);
+    assert_eq!(limiter.peek("a").reset_after(), Duration::from_millis(50));
+}
+
+#[test]
+fn a_future_that_was_never_polled_is_not_in_line() {
+    let limiter = DirectLimiter::builder(Quota::per_second(10).burst(1));
+    let limiter = limiter.clock(ManualClock::new(0)).build().unwrap();
+    let queue = Queue::up_to(Duration::from_secs(1));
+    let unpolled = limiter.until_turn(1, &queue);
+    assert!(limiter.enqueue(1, &Queue::none()).is_ok());
+    drop(unpolled);
+    let waiting = limiter.until_turn_by(1, &queue, |_| ready(()));
+    assert!(limiter.check().is_allowed());
+    assert!(poll_to_the_end(waiting).is_ok());
+    assert_eq!(limiter.peek().reset_after(), Duration::from_millis(200));
 }

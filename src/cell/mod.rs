@@ -1,5 +1,6 @@
 //! One word that threads change together.
 
+mod places;
 mod returns;
 mod stripes;
 

@@ -114,7 +114,7 @@ impl<K: ?Sized> Permits<K> {
 
 impl<K: ?Sized + Hash> Permits<K> {
     /// A permit, if one is left. The time says which keys can be forgotten, to make room for this one, and need be right to a few
-    /// milliseconds only.
+    /// milliseconds only; by a time that stands still no key is ever forgotten.
     pub fn acquire_at(&self, key: &K, now_ns: u64) -> Option<Permit<'_>> {
         let life = life(now_ns);
         let turn = |word, _| match permits::take(word, life.fresh, self.max) {

@@ -47,7 +47,7 @@ impl Queue {
     }
 
     /// Nobody waits longer than this.
-    pub fn up_to(max_wait: Duration) -> Self {
+    pub const fn up_to(max_wait: Duration) -> Self {
         Self { max_wait_ns: duration_ns(max_wait), ..Self::UNBOUNDED }
     }
 
@@ -72,8 +72,11 @@ impl Queue {
 }
 
 impl<K: ?Sized, C: Clock, S: Store> Limiter<K, C, S> {
-    /// [`reserve`](Self::reserve), if the line is no longer than `queue`: first come, first served, and decided at once. Dropping the
-    /// reservation leaves the line, and those behind it who come later move up.
+    /// [`reserve`](Self::reserve), if the line is no longer than `queue`: first come, first served, and decided at once.
+    ///
+    /// Dropping the reservation leaves the line, and the units behind it move up: those who come later wait less. Those who wait already
+    /// were told how long, so one of them may pass together with a later one. By any instant no more have passed than the quota
+    /// allows by then.
     ///
     /// # Errors
     /// The refusal, which took nothing. It says when there is room in the line again.

@@ -10,9 +10,10 @@ use crate::store::Store;
 
 /// Units that were taken in advance: commit what was really used, or give all back.
 ///
-/// Dropping it gives everything back. What has come back by itself since it was made is not given back twice. Where
-/// reservations of one key overlap and are not settled first come first served or newest first, or the key was refunded or
-/// reset meanwhile, less may be given back, and never more.
+/// Dropping it gives everything back: exactly what was held, in whatever order the reservations of a key are settled. What has come
+/// back by itself since it was made is not given back twice. Less may be given back, and never more, if the key was refunded or reset
+/// meanwhile, if another thread gave units back in the instant of its making, or if more reservations were settled meanwhile than a limiter
+/// remembers: 1 024 without keys, and by key 128 of each 64th of the keys, not counting those that had nobody behind them.
 ///
 /// One that was made by the clock is settled by the clock. One that was made at a time of your own is best settled by
 /// [`commit_at`](Self::commit_at) or [`cancel_at`](Self::cancel_at), at a time no earlier than that of any call made for
@@ -28,6 +29,10 @@ use crate::store::Store;
 /// assert_eq!(limiter.peek().remaining(), 70);
 /// # Ok::<(), tollgate::BuildError>(())
 /// ```
+///
+/// # Cost
+/// Making one is a check, and one that is committed as it was held costs nothing more. One that gives back waits for others that give back
+/// units of the same 64th of the keys, and goes through those of their returns that are remembered since it was made.
 #[must_use = "a reservation that is dropped is cancelled"]
 pub struct Reservation<'a, C: Clock, S: Store> {
     core: &'a Core<C>,

@@ -76,7 +76,9 @@ impl<C> Core<C> {
             Turn::Put(step.word, Ok(Grant { units, decision: step.decision, taken: Some(taken) }))
         });
         match answer {
-            Ok(answer) => answer,
+            Ok(answer) => {
+                answer.map(|grant| Grant { taken: grant.taken.map(|taken| self.confirmed(taken)), ..grant })
+            }
             Err(NoRoom::Allow) => match meter.decide(life.fresh, now, cost).decision {
                 allowed if allowed.is_allowed() => Ok(untaken(allowed)),
                 refusal => Err(refusal),

@@ -68,7 +68,7 @@ impl<C> Core<C> {
             }
         });
         match answer {
-            Ok(taken) => taken.map(Some),
+            Ok(taken) => taken.map(|taken| Some(self.confirmed(taken))),
             Err(NoRoom::Allow) => Ok(None),
             Err(NoRoom::Deny) => Err(no_room(meter, life, now, units)),
         }
@@ -81,6 +81,12 @@ impl<C> Core<C> {
         let fresh = meter.fresh(now);
         let earliest = if meter.is_queue() { fresh + next.saturating_sub(word.max(fresh)) } else { next };
         Taken { wait_ns: 0, stamp: next, earliest, mark: self.returns.mark(hash), hash }
+    }
+
+    /// The same, when that word has been put.
+    #[inline]
+    pub(super) fn confirmed(&self, taken: Taken) -> Taken {
+        Taken { mark: self.returns.confirm(taken.hash, taken.mark), ..taken }
     }
 
     /// Accounts for units that were taken: charges what they were too few, or gives back what was too much; if `alone`, only if
@@ -168,9 +174,9 @@ impl<C> Core<C> {
         taken: Taken,
         alone: bool,
     ) {
-        let _turn = self.returns.turn(taken.hash);
+        let mut giver = self.returns.turn(taken.hash);
         store.visit_token(token, |word| {
-            let Some(since) = self.returns.since(taken.hash, taken.mark) else { return Turn::Keep(()) };
+            let Some(since) = giver.since(taken.mark, taken.stamp) else { return Turn::Keep(()) };
             let (units, stamp) = if meter.is_queue() {
                 let moved = taken.stamp.saturating_sub(since.settled).max(taken.earliest);
                 (units, moved.saturating_sub(since.refunded))
@@ -183,7 +189,7 @@ impl<C> Core<C> {
             let next = meter.refund(word, self.among(Now::at(now_ns())), units, stamp);
             if meter.is_queue() && stamp < word && next < word {
                 // There are later units, and they move up.
-                self.returns.settle(taken.hash, word - next);
+                giver.settle(taken.mark, taken.stamp, since, word - next);
             }
             lower(word, next)
         });

@@ -88,8 +88,9 @@ impl<C> Core<C> {
                 }
                 continue;
             }
-            let taken = Some(self.taken(algorithm, hash, word, step.word, now));
+            let taken = self.taken(algorithm, hash, word, step.word, now);
             if found.put(step.word) {
+                let taken = Some(self.confirmed(taken));
                 return Some(Ok(Grant { units, decision: step.decision, taken }));
             }
         }
