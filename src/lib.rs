@@ -37,6 +37,8 @@ pub mod metrics;
 #[cfg(all(loom, feature = "loom"))]
 #[doc(hidden)]
 pub mod model;
+#[cfg(feature = "redis")]
+pub mod redis;
 pub mod store;
 
 mod cell;

@@ -1,0 +1,132 @@
+//! Settings of a limit across machines.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::error::BuildError;
+use crate::quota::Quota;
+use crate::redis::core::Core;
+use crate::redis::counts::Counters;
+use crate::redis::limiter::RedisLimiter;
+use crate::redis::outage::{Fallback, Outage};
+use crate::redis::rule::Rule;
+use crate::redis::script::Script;
+use crate::redis::store::Redis;
+
+/// Keys that the local fallback holds, when nothing is said.
+const DEFAULT_CAPACITY: usize = 65_536;
+
+/// Settings of a [`RedisLimiter`].
+#[must_use = "nothing is limited until `build`"]
+pub struct RedisLimiterBuilder<K: ?Sized> {
+    name: String,
+    quota: Quota,
+    algorithm: String,
+    window_offset: Duration,
+    hash_tag: Option<String>,
+    outage: Outage,
+    capacity: usize,
+    key: PhantomData<fn(&K)>,
+}
+
+impl<K: ?Sized> fmt::Debug for RedisLimiterBuilder<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisLimiterBuilder")
+            .field("name", &self.name)
+            .field("quota", &self.quota)
+            .field("algorithm", &self.algorithm)
+            .field("outage", &self.outage)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<K: ?Sized> RedisLimiterBuilder<K> {
+    pub(super) fn new(name: &str, quota: Quota) -> Self {
+        Self {
+            name: name.to_owned(),
+            quota,
+            algorithm: "gcra".to_owned(),
+            window_offset: Duration::ZERO,
+            hash_tag: None,
+            outage: Outage::default(),
+            capacity: DEFAULT_CAPACITY,
+            key: PhantomData,
+        }
+    }
+
+    /// The algorithm, by name; `gcra` when nothing is said.
+    pub fn algorithm(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.algorithm);
+        self
+    }
+
+    /// Where windows start, from midnight UTC of 1970-01-01; 0 when nothing is said. Whole microseconds count.
+    pub const fn window_offset(mut self, offset: Duration) -> Self {
+        self.window_offset = offset;
+        self
+    }
+
+    /// Keeps all keys in one slot of a cluster, with those of other limiters of the same tag, so that one call can check several of
+    /// them. Without, each key has a slot of its own, which rules on the same key share.
+    pub fn hash_tag(mut self, tag: &str) -> Self {
+        self.hash_tag = Some(tag.to_owned());
+        self
+    }
+
+    /// What answers while Redis does not; [`Outage::Local`] with the whole quota when nothing is said.
+    pub const fn outage(mut self, outage: Outage) -> Self {
+        self.outage = outage;
+        self
+    }
+
+    /// How many keys [`Outage::Local`] holds at once; 65 536 when nothing is said.
+    pub const fn capacity(mut self, keys: usize) -> Self {
+        self.capacity = keys;
+        self
+    }
+
+    /// The limiter. Nothing is asked of Redis yet.
+    ///
+    /// # Errors
+    /// When the quota does not fit the algorithm, or names and shares are not as they must be; the error says what to write instead.
+    pub fn build(self, redis: &Redis) -> Result<RedisLimiter<K>, BuildError> {
+        let rule = Rule::new(
+            self.quota,
+            &self.algorithm,
+            (self.window_offset.as_micros() % u128::from(u64::MAX)) as u64,
+        )?;
+        check_name("name", &self.name, &['{', '}', ':'])?;
+        if let Some(tag) = &self.hash_tag {
+            check_name("hash tag", tag, &['{', '}'])?;
+        }
+        let letter = rule.part().map_or("", |part| part.letter());
+        let prefix = match &self.hash_tag {
+            Some(tag) => format!("{}{{{tag}}}{}:{letter}:", redis.prefix, self.name),
+            None => format!("{}:{}:{letter}", redis.prefix, self.name),
+        };
+        let core = Core {
+            link: redis.link.clone(),
+            script: Script::of(rule.part()),
+            rule,
+            prefix: prefix.into_bytes(),
+            is_tagged: self.hash_tag.is_some(),
+            fallback: Fallback::new(self.outage, self.quota, &self.algorithm, self.capacity)?,
+            counters: Counters::default(),
+        };
+        Ok(RedisLimiter::new(Arc::new(core)))
+    }
+}
+
+/// A part of a key that is not to be taken for another.
+fn check_name(what: &str, name: &str, reserved: &[char]) -> Result<(), BuildError> {
+    if name.is_empty() || name.contains(reserved) {
+        let reserved: Vec<_> = reserved.iter().map(char::to_string).collect();
+        return Err(BuildError::Other(format!(
+            "{what} {name:?} cannot be part of a key: write one or more characters other than {}",
+            reserved.join(" ")
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! What is behind a limiter, without the type of its keys.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use redis::cmd;
+
+use crate::decision::Decision;
+use crate::redis::answer::{Answer, Source};
+use crate::redis::counts::Counters;
+use crate::redis::failure::Failure;
+use crate::redis::key::RedisKey;
+use crate::redis::link::Link;
+use crate::redis::outage::{Debt, Fallback};
+use crate::redis::reply::Reply;
+use crate::redis::rule::Rule;
+use crate::redis::script::Script;
+use crate::time::duration_ns;
+
+/// What a script is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    Take,
+    Peek,
+    Refund,
+    /// Charge whether it fits or not, once for each mark.
+    Force,
+}
+
+impl Action {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Take => "take",
+            Self::Peek => "peek",
+            Self::Refund => "refund",
+            Self::Force => "force",
+        }
+    }
+}
+
+pub(super) struct Core {
+    pub(super) link: Arc<Link>,
+    pub(super) rule: Rule,
+    pub(super) script: Script,
+    /// What its keys begin with, and whether they are hash tags themselves.
+    pub(super) prefix: Vec<u8>,
+    pub(super) is_tagged: bool,
+    pub(super) fallback: Fallback,
+    pub(super) counters: Counters,
+}
+
+impl Core {
+    /// The key in Redis. A key is its own hash tag, so that all rules on one key are in one slot, unless a tag is in the prefix.
+    pub(super) fn key(&self, key: &(impl RedisKey + ?Sized)) -> Vec<u8> {
+        let mut bytes = self.prefix.clone();
+        // Not empty, which would be no tag.
+        if !self.is_tagged {
+            bytes.extend_from_slice(b"{:");
+        }
+        key.append_to(&mut bytes);
+        if !self.is_tagged {
+            bytes.push(b'}');
+        }
+        bytes
+    }
+
+    /// The arguments before those of rules.
+    pub(super) fn arguments(action: Action, now: Option<Duration>) -> Vec<String> {
+        let now_us = now.map_or_else(String::new, |now| (duration_ns(now) / 1_000).to_string());
+        vec![now_us, action.name().to_owned()]
+    }
+
+    /// Asks for one key: the reply, and the decision on one of the costs.
+    pub(super) async fn ask(
+        &self,
+        action: Action,
+        key: &[u8],
+        costs: &[u64],
+        now: Option<Duration>,
+    ) -> Result<(Reply, Decision), Failure> {
+        let mut arguments = Self::arguments(action, now);
+        self.rule.arguments(costs, &mut arguments);
+        let reply = Reply::new(self.link.run(&self.script, &[key.to_vec()], &arguments).await?)?;
+        let is_charged = action == Action::Take && reply.choice > 0;
+        let cost = if is_charged { costs.get(reply.choice - 1) } else { costs.last() };
+        let state = reply.states.first().map_or(&[][..], Vec::as_slice);
+        let cost = cost.copied().unwrap_or(0);
+        let decision = self.rule.decision(state, reply.now_us, cost, is_charged && cost > 0);
+        let unknown = || Failure::Other(format!("Redis replied what no script does: {reply:?}"));
+        let decision = decision.ok_or_else(unknown)?;
+        Ok((reply, decision))
+    }
+
+    /// Takes units, or says why not.
+    pub(super) async fn take(self: &Arc<Self>, key: &[u8], cost: u64, now: Option<Duration>) -> Answer {
+        let answer = match self.rule.without_store(cost) {
+            Some(decision) => Answer::decided(decision, Source::Local),
+            None => match self.ask(self.taking(cost), key, &[cost], now).await {
+                Ok((_, decision)) => {
+                    self.is_back(key, decision);
+                    Answer::decided(decision, Source::Store)
+                }
+                Err(failure) => self.without(key, cost, failure),
+            },
+        };
+        self.counters.note(&answer);
+        answer
+    }
+
+    /// What never fits, and what is nothing, is not to be written.
+    pub(super) const fn taking(&self, cost: u64) -> Action {
+        if cost == 0 || cost > self.rule.capacity() { Action::Peek } else { Action::Take }
+    }
+
+    /// After a decision by Redis.
+    pub(super) fn is_back(self: &Arc<Self>, key: &[u8], decision: Decision) {
+        self.fallback.warm(key, decision.taken());
+        if self.fallback.has_debts() {
+            self.pay();
+        }
+    }
+
+    /// The outage policy's answer.
+    pub(super) fn without(&self, key: &[u8], cost: u64, failure: Failure) -> Answer {
+        let answer = self.fallback.answer(key, cost, failure);
+        let taken = answer.decision().map_or(0, |decision| decision.taken());
+        if taken > 0 {
+            self.owe(key, taken);
+        }
+        answer
+    }
+
+    /// Units that were admitted without Redis are to be charged there later.
+    pub(super) fn owe(&self, key: &[u8], units: u64) {
+        if !self.fallback.owe(key, units) {
+            self.counters.forget(units);
+        }
+    }
+
+    /// Charges in Redis what was admitted without it.
+    fn pay(self: &Arc<Self>) {
+        let core = self.clone();
+        tokio::spawn(async move {
+            for debt in core.fallback.take_debts() {
+                if core.pay_one(&debt).await.is_err() {
+                    core.fallback.keep(debt);
+                }
+            }
+        });
+    }
+
+    /// The mark makes sure that it is charged once, whatever becomes of the reply.
+    async fn pay_one(&self, debt: &Debt) -> Result<(), Failure> {
+        let mut arguments = Self::arguments(Action::Force, None);
+        self.rule.arguments(&[debt.units], &mut arguments);
+        let mark = [&debt.key, &b":paid:"[..], debt.mark.as_bytes()].concat();
+        self.link.run(&self.script, &[debt.key.clone(), mark], &arguments).await.map(drop)
+    }
+
+    pub(super) async fn refund(&self, key: &[u8], units: u64, now: Option<Duration>) -> Result<(), Failure> {
+        if units == 0 || self.rule.part().is_none() {
+            return Ok(());
+        }
+        self.ask(Action::Refund, key, &[units], now).await.map(drop)
+    }
+
+    pub(super) async fn reset(&self, key: &[u8]) -> Result<(), Failure> {
+        self.link.call(cmd("DEL").arg(key)).await.map(drop)
+    }
+}

@@ -1,0 +1,245 @@
+//! The connection, and the circuit breaker around it.
+//!
+//! While it is down nobody asks Redis but one task, which tries to connect at jittered intervals. Decisions are answered by the rule's
+//! outage policy meanwhile, at once.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use redis::{Cmd, RedisResult, Value, cmd};
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+
+use crate::redis::address::{Address, Connection};
+use crate::redis::events;
+use crate::redis::failure::Failure;
+use crate::redis::script::Script;
+use crate::sync::{AtomicU64, Ordering};
+
+/// So many deadlines missed one after another are an outage.
+const MISSES: u64 = 3;
+
+/// For a connection with its handshake; nobody waits for it but the first decisions.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Between two tries, doubled from the first up to the second, and half of it at random.
+const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
+
+pub(super) struct Link {
+    address: Address,
+    deadline: Duration,
+    state: ArcSwap<State>,
+    /// Tells those who came before the first connection.
+    changed: Notify,
+    /// 1 while the task runs.
+    connecting: AtomicU64,
+    missed: AtomicU64,
+    outages: AtomicU64,
+    recoveries: AtomicU64,
+}
+
+enum State {
+    /// Not tried yet: the first decisions wait for it, up to their deadline.
+    New,
+    Up(Connection),
+    Down(Failure),
+}
+
+impl Link {
+    pub(super) fn new(address: Address, deadline: Duration) -> Self {
+        Self {
+            address,
+            deadline,
+            state: ArcSwap::from_pointee(State::New),
+            changed: Notify::new(),
+            connecting: AtomicU64::new(0),
+            missed: AtomicU64::new(0),
+            outages: AtomicU64::new(0),
+            recoveries: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) const fn is_cluster(&self) -> bool {
+        self.address.is_cluster()
+    }
+
+    pub(super) fn is_up(&self) -> bool {
+        matches!(**self.state.load(), State::Up(_))
+    }
+
+    /// How often the connection was lost, and how often it came back.
+    pub(super) fn changes(&self) -> [u64; 2] {
+        // Relaxed: numbers to look at.
+        [&self.outages, &self.recoveries].map(|count| count.load(Ordering::Relaxed))
+    }
+
+    /// Runs a script, which is sent in full only if the server says that it does not know it: then nothing was done.
+    pub(super) async fn run(
+        self: &Arc<Self>,
+        script: &Script,
+        keys: &[Vec<u8>],
+        arguments: &[String],
+    ) -> Result<Value, Failure> {
+        self.within(|connection| async move {
+            match connection.call(&script.by_hash(keys, arguments)).await {
+                Err(error) if Failure::is_unknown_script(&error) => {
+                    connection.call(&script.in_full(keys, arguments)).await
+                }
+                reply => reply,
+            }
+        })
+        .await
+    }
+
+    /// Runs a command.
+    pub(super) async fn call(self: &Arc<Self>, command: &Cmd) -> Result<Value, Failure> {
+        self.within(|connection| async move { connection.call(command).await }).await
+    }
+
+    async fn within<F: Future<Output = RedisResult<Value>>>(
+        self: &Arc<Self>,
+        ask: impl FnOnce(Connection) -> F,
+    ) -> Result<Value, Failure> {
+        if Handle::try_current().is_err() {
+            return Err(Failure::Other(
+                "this needs a tokio runtime: await it in one, or use the blocking face".to_owned(),
+            ));
+        }
+        let deadline = Instant::now() + self.deadline;
+        let connection = self.connection(deadline).await?;
+        let Ok(reply) = timeout_at(deadline, ask(connection)).await else {
+            // Relaxed: a number of its own. Two that miss at once may both be the third: `lose` does nothing the second time.
+            if self.missed.fetch_add(1, Ordering::Relaxed) + 1 >= MISSES {
+                self.lose(Failure::Deadline);
+            }
+            return Err(Failure::Deadline);
+        };
+        // Relaxed: as above. Written only where it changes, as all decisions share the line.
+        if self.missed.load(Ordering::Relaxed) > 0 {
+            self.missed.store(0, Ordering::Relaxed);
+        }
+        reply.map_err(|error| {
+            let failure = Failure::from(error);
+            if failure.is_outage() {
+                self.lose(failure.clone());
+            }
+            failure
+        })
+    }
+
+    /// The connection there is. Only before the first try is it waited for.
+    async fn connection(self: &Arc<Self>, deadline: Instant) -> Result<Connection, Failure> {
+        loop {
+            let changed = self.changed.notified();
+            match &**self.state.load() {
+                State::Up(connection) => return Ok(connection.clone()),
+                State::Down(failure) => {
+                    let failure = failure.clone();
+                    // The task that tried may have ended with the runtime that it was on.
+                    self.connect();
+                    return Err(failure);
+                }
+                State::New => self.connect(),
+            }
+            timeout_at(deadline, changed).await.map_err(|_| Failure::Deadline)?;
+        }
+    }
+
+    fn lose(self: &Arc<Self>, failure: Failure) {
+        let down = Arc::new(State::Down(failure.clone()));
+        let before = self
+            .state
+            .rcu(|state| if matches!(**state, State::Up(_)) { down.clone() } else { state.clone() });
+        if matches!(*before, State::Up(_)) {
+            // Relaxed: a number to look at.
+            self.outages.fetch_add(1, Ordering::Relaxed);
+            events::lost(&failure);
+            self.connect();
+        }
+    }
+
+    /// Starts the task that connects, if there is none.
+    fn connect(self: &Arc<Self>) {
+        // AcqRel: with the Release at the end of the task before, so that what it did was done before.
+        if self.connecting.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+            return;
+        }
+        let running = Running(self.clone());
+        tokio::spawn(async move {
+            let link = &running.0;
+            for tried in 0.. {
+                sleep(pause(tried)).await;
+                let found = match timeout(CONNECT_TIMEOUT, link.try_connect()).await {
+                    Ok(Ok(connection)) => State::Up(connection),
+                    Ok(Err(error)) => State::Down(error.into()),
+                    Err(_) => State::Down(Failure::Deadline),
+                };
+                let is_up = matches!(found, State::Up(_));
+                let before = link.state.swap(Arc::new(found));
+                link.changed.notify_waiters();
+                if is_up {
+                    link.recovered(&before);
+                    return;
+                }
+            }
+        });
+    }
+
+    /// A connection that answers.
+    async fn try_connect(&self) -> RedisResult<Connection> {
+        let connection = self.address.connect().await?;
+        connection.call(&cmd("PING")).await?;
+        Ok(connection)
+    }
+
+    fn recovered(&self, before: &State) {
+        // Relaxed: numbers to look at, and one that is right soon.
+        self.missed.store(0, Ordering::Relaxed);
+        if matches!(before, State::Down(_)) {
+            self.recoveries.fetch_add(1, Ordering::Relaxed);
+            events::recovered();
+        }
+    }
+}
+
+/// The task that connects, which may end by being dropped with its runtime.
+struct Running(Arc<Link>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Release: with the AcqRel that starts the next one.
+        self.0.connecting.store(0, Ordering::Release);
+    }
+}
+
+/// Before the try of this number: none before the first.
+fn pause(tried: u32) -> Duration {
+    let [first, longest] = PAUSES;
+    match tried.checked_sub(1) {
+        None => Duration::ZERO,
+        Some(doublings) => {
+            let whole = first.saturating_mul(1 << doublings.min(10)).min(longest);
+            let random = RandomState::new().hash_one(tried) >> 32;
+            whole / 2 + (whole / 2).mul_f64(random as f64 / f64::from(u32::MAX))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_to_a_second_and_differ() {
+        assert_eq!(pause(0), Duration::ZERO);
+        for (tried, whole_ms) in [(1, 50), (2, 100), (5, 800), (6, 1_000), (1_000, 1_000)] {
+            let pauses: Vec<_> = (0..50).map(|_| pause(tried)).collect();
+            let whole = Duration::from_millis(whole_ms);
+            assert!(pauses.iter().all(|&pause| pause >= whole / 2 && pause <= whole), "{pauses:?}");
+            assert!(pauses.iter().any(|&pause| pause != pauses[0]));
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Limits across machines, with real servers: each test starts its own on a free port, and stops it.
+
+mod server;
+mod vectors;
+
+use std::future::Future;
+
+/// As a service has one.
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+/// Runs a test's future to its end.
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    runtime().block_on(future)
+}
