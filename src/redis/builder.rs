@@ -9,14 +9,47 @@ use crate::error::BuildError;
 use crate::quota::Quota;
 use crate::redis::core::Core;
 use crate::redis::counts::Counters;
+use crate::redis::lease::{Leases, Sizes};
 use crate::redis::limiter::RedisLimiter;
 use crate::redis::outage::{Fallback, Outage};
 use crate::redis::rule::Rule;
 use crate::redis::script::Script;
 use crate::redis::store::Redis;
+use crate::sync::AtomicU64;
 
 /// Keys that the local fallback holds, when nothing is said.
 const DEFAULT_CAPACITY: usize = 65_536;
+
+/// Where decisions are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mode {
+    /// Each by Redis.
+    Exact,
+    /// Most by this process, of units that it has taken in advance: as many as it spends in 100 ms, fewer as the quota runs out. More are taken
+    /// before they are needed, and what is not used for a second is given back. After a refusal Redis is not asked again before units are
+    /// worth a call, which is 50 ms at most beyond its own wait.
+    ///
+    /// Units are charged before they are spent, so no more are ever admitted than were charged; but they can be spent later. With N processes, in any
+    /// interval T of a quota with burst `b` and `r` units a second: at most `b + r * T + N * max_units`.
+    ///
+    /// A decision's `remaining` is what this process has in hand. One call may cost `max_units` at most to be decided by this process; Redis decides on larger ones.
+    Leased {
+        /// The most units of a key that this process has in hand. A tenth of the burst is a good start.
+        max_units: u64,
+    },
+}
+
+impl Mode {
+    fn leases(self, quota: Quota) -> Option<Leases> {
+        match (self, quota.rate()) {
+            (Self::Leased { max_units }, Some(rate)) if max_units > 0 => {
+                Some(Leases::new(Sizes::new(rate, max_units.min(rate.capacity()))))
+            }
+            _ => None,
+        }
+    }
+}
 
 /// Settings of a [`RedisLimiter`].
 #[must_use = "nothing is limited until `build`"]
@@ -26,6 +59,7 @@ pub struct RedisLimiterBuilder<K: ?Sized> {
     algorithm: String,
     window_offset: Duration,
     hash_tag: Option<String>,
+    mode: Mode,
     outage: Outage,
     capacity: usize,
     key: PhantomData<fn(&K)>,
@@ -50,6 +84,7 @@ impl<K: ?Sized> RedisLimiterBuilder<K> {
             algorithm: "gcra".to_owned(),
             window_offset: Duration::ZERO,
             hash_tag: None,
+            mode: Mode::Exact,
             outage: Outage::default(),
             capacity: DEFAULT_CAPACITY,
             key: PhantomData,
@@ -72,6 +107,12 @@ impl<K: ?Sized> RedisLimiterBuilder<K> {
     /// them. Without, each key has a slot of its own, which rules on the same key share.
     pub fn hash_tag(mut self, tag: &str) -> Self {
         self.hash_tag = Some(tag.to_owned());
+        self
+    }
+
+    /// Whether each decision is made by Redis, or most of them by this process; [`Mode::Exact`] when nothing is said.
+    pub const fn mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
         self
     }
 
@@ -114,6 +155,8 @@ impl<K: ?Sized> RedisLimiterBuilder<K> {
             is_tagged: self.hash_tag.is_some(),
             fallback: Fallback::new(self.outage, self.quota, &self.algorithm, self.capacity)?,
             counters: Counters::default(),
+            leases: self.mode.leases(self.quota),
+            watched: AtomicU64::new(0),
         };
         Ok(RedisLimiter::new(Arc::new(core)))
     }

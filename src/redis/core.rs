@@ -10,11 +10,13 @@ use crate::redis::answer::{Answer, Source};
 use crate::redis::counts::Counters;
 use crate::redis::failure::Failure;
 use crate::redis::key::RedisKey;
+use crate::redis::lease::Leases;
 use crate::redis::link::Link;
 use crate::redis::outage::{Debt, Fallback};
 use crate::redis::reply::Reply;
 use crate::redis::rule::Rule;
 use crate::redis::script::Script;
+use crate::sync::{AtomicU64, Ordering};
 use crate::time::duration_ns;
 
 /// What a script is to do.
@@ -25,6 +27,8 @@ pub(super) enum Action {
     Refund,
     /// Charge whether it fits or not, once for each mark.
     Force,
+    /// Give back units of a lease, by the mark under which they were charged.
+    GiveBack,
 }
 
 impl Action {
@@ -34,6 +38,7 @@ impl Action {
             Self::Peek => "peek",
             Self::Refund => "refund",
             Self::Force => "force",
+            Self::GiveBack => "give_back",
         }
     }
 }
@@ -47,6 +52,10 @@ pub(super) struct Core {
     pub(super) is_tagged: bool,
     pub(super) fallback: Fallback,
     pub(super) counters: Counters,
+    /// Where units are taken in advance.
+    pub(super) leases: Option<Leases>,
+    /// 1 once a task looks for leases that are not used.
+    pub(super) watched: AtomicU64,
 }
 
 impl Core {
@@ -93,18 +102,30 @@ impl Core {
 
     /// Takes units, or says why not.
     pub(super) async fn take(self: &Arc<Self>, key: &[u8], cost: u64, now: Option<Duration>) -> Answer {
-        let answer = match self.rule.without_store(cost) {
-            Some(decision) => Answer::decided(decision, Source::Local),
-            None => match self.ask(self.taking(cost), key, &[cost], now).await {
-                Ok((_, decision)) => {
-                    self.is_back(key, decision);
-                    Answer::decided(decision, Source::Store)
-                }
-                Err(failure) => self.without(key, cost, failure),
-            },
+        let answer = match (self.rule.without_store(cost), &self.leases) {
+            (Some(decision), _) => Answer::decided(decision, Source::Local),
+            (None, Some(leases)) if now.is_none() => self.take_leased(leases, key, cost).await,
+            (None, _) => self.take_exact(key, cost, now).await,
         };
         self.counters.note(&answer);
         answer
+    }
+
+    /// By Redis.
+    pub(super) async fn take_exact(self: &Arc<Self>, key: &[u8], cost: u64, now: Option<Duration>) -> Answer {
+        match self.ask(self.taking(cost), key, &[cost], now).await {
+            Ok((_, decision)) => {
+                self.is_back(key, decision);
+                Answer::decided(decision, Source::Store)
+            }
+            Err(failure) => self.without(key, cost, failure),
+        }
+    }
+
+    /// Whether nobody had started yet.
+    pub(super) fn start_watching(&self) -> bool {
+        // Relaxed: a number of its own.
+        self.watched.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// What never fits, and what is nothing, is not to be written.
@@ -155,6 +176,20 @@ impl Core {
         self.rule.arguments(&[debt.units], &mut arguments);
         let mark = [&debt.key, &b":paid:"[..], debt.mark.as_bytes()].concat();
         self.link.run(&self.script, &[debt.key.clone(), mark], &arguments).await.map(drop)
+    }
+
+    /// Gives back units of a lease that have not come back by themselves.
+    pub(super) async fn ask_to_give_back(
+        &self,
+        key: &[u8],
+        units: u64,
+        mark: [u64; 2],
+    ) -> Result<(), Failure> {
+        let mut arguments = Self::arguments(Action::GiveBack, None);
+        self.rule.arguments(&[units], &mut arguments);
+        // The start of a window may be negative: see `Reply`.
+        arguments.extend(mark.map(|number| (number as i64).to_string()));
+        self.link.run(&self.script, &[key.to_vec()], &arguments).await.map(drop)
     }
 
     pub(super) async fn refund(&self, key: &[u8], units: u64, now: Option<Duration>) -> Result<(), Failure> {

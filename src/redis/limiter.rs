@@ -64,6 +64,13 @@ impl<K: ?Sized> RedisLimiter<K> {
         RedisLimiterBuilder::new(name, quota)
     }
 
+    /// Gives back all units that this process has in hand, of all keys: to be awaited before a process ends. Without a lease there is nothing to give.
+    pub async fn give_back(&self) {
+        if let Some(leases) = &self.core.leases {
+            self.core.give_back(leases, false).await;
+        }
+    }
+
     /// What was decided, and by whom.
     pub fn counts(&self) -> Counts {
         self.core.counters.read()
@@ -82,7 +89,8 @@ impl<K: RedisKey + ?Sized> RedisLimiter<K> {
     }
 
     /// [`check_n`](Self::check_n) at a time of your own, since the start of Unix time, for those whose machines agree on one. Calls with and without a
-    /// time should not be mixed.
+    /// time should not be mixed, and a key is forgotten when it has been idle by Redis's own clock for a minute: a time that stands still for
+    /// longer begins anew.
     pub async fn check_n_at(&self, key: &K, cost: u64, now: Duration) -> Answer {
         self.core.take(&self.core.key(key), cost, Some(now)).await
     }

@@ -2,10 +2,13 @@
 //!
 //! * [`Redis`] is the server, [`RedisLimiter`] a rule, [`Answer`] what it says and who said it.
 //! * [`charge_all`] takes units of several limiters, all or none.
+//! * [`Mode`] says whether Redis decides each time, or this process of units taken in advance.
+//! * [`Blocking`] asks without `await`.
 //! * [`Outage`] is what answers while Redis does not.
 
 mod address;
 mod answer;
+mod blocking;
 mod builder;
 mod charge;
 mod core;
@@ -13,6 +16,7 @@ mod counts;
 mod events;
 mod failure;
 mod key;
+mod lease;
 mod limiter;
 mod link;
 mod outage;
@@ -22,7 +26,8 @@ mod script;
 mod store;
 
 pub use answer::{Answer, Source};
-pub use builder::RedisLimiterBuilder;
+pub use blocking::{Blocking, BlockingRedisLimiter};
+pub use builder::{Mode, RedisLimiterBuilder};
 pub use charge::{Answers, Charge, charge_all};
 pub use counts::Counts;
 pub use failure::Failure;

@@ -1,6 +1,12 @@
 //! Limits across machines, with real servers: each test starts its own on a free port, and stops it.
 
+mod bad_input;
+mod blocking;
+mod clock;
+mod outage;
+mod precision;
 mod server;
+mod together;
 mod vectors;
 
 use std::future::Future;

@@ -7,9 +7,11 @@ local function clock(given)
     return tonumber(time[1]) * 1000000 + tonumber(time[2])
 end
 
--- One more than needed: Redis tells time for expiry in milliseconds, cut off.
+-- One more than needed: Redis tells time for expiry in milliseconds, cut off. A caller's own time may be slower than Redis's: a minute
+-- is left for that.
 local function ttl_ms(us)
-    return string.format('%.0f', math.max(1, math.ceil(us / 1000) + 1))
+    local spare_ms = ARGV[1] == '' and 1 or 60000
+    return string.format('%.0f', math.max(1, math.ceil(us / 1000)) + spare_ms)
 end
 
 local algorithms = {}
