@@ -3,6 +3,7 @@
 mod bad_input;
 mod blocking;
 mod clock;
+mod cluster;
 mod outage;
 mod precision;
 mod server;

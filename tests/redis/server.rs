@@ -1,10 +1,11 @@
 //! A Redis or Valkey server of a test's own.
 
-use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use redis::Value;
 use tempfile::TempDir;
 use tollgate::redis::{Redis, RedisBuilder};
 
@@ -26,9 +27,23 @@ impl Server {
     /// With options of the command line.
     pub(crate) fn with(options: &[&str]) -> Self {
         let folder = TempDir::new().unwrap();
-        let options = options.iter().map(|&option| option.to_owned()).collect();
+        let options: Vec<_> = options.iter().map(|&option| option.to_owned()).collect();
         let port = free_port();
         let mut server = Self { process: spawn(port, &options, &folder), port, options, folder };
+        server.wait_until_it_listens();
+        server
+    }
+
+    /// A sentinel, by its configuration.
+    pub(crate) fn sentinel(configuration: &str) -> Self {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("sentinel.conf");
+        std::fs::write(&path, configuration).unwrap();
+        let port = free_port();
+        // A file comes before all options, and is written by the sentinel.
+        let options = vec!["--sentinel".to_owned()];
+        let mut process = command(port, &options, &folder, Some(&path));
+        let mut server = Self { process: process.spawn().unwrap(), port, options, folder };
         server.wait_until_it_listens();
         server
     }
@@ -76,9 +91,19 @@ impl Server {
         assert!(status.success());
     }
 
-    /// What the server replies to a command, as it is sent: for looking behind the limiter's back.
+    /// What the server replies to a command, or the error, in lines: for looking behind the limiter's back.
     pub(crate) fn ask(&self, words: &[&[u8]]) -> String {
-        ask(self.port, words)
+        let client = redis::Client::open(self.url()).unwrap();
+        let mut connection = client.get_connection_with_timeout(STARTS_WITHIN).unwrap();
+        connection.set_read_timeout(Some(STARTS_WITHIN)).unwrap();
+        let mut command = redis::Cmd::new();
+        command.arg(words);
+        let mut told = Vec::new();
+        match command.query::<Value>(&mut connection) {
+            Ok(value) => lines(&value, &mut told),
+            Err(error) => told.push(error.to_string()),
+        }
+        told.join("\n")
     }
 }
 
@@ -89,34 +114,34 @@ impl Drop for Server {
     }
 }
 
-/// A command by its words, over a connection of its own.
-pub(crate) fn ask(port: u16, words: &[&[u8]]) -> String {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    let mut request = format!("*{}\r\n", words.len()).into_bytes();
-    for word in words {
-        request.extend(format!("${}\r\n", word.len()).into_bytes());
-        request.extend_from_slice(word);
-        request.extend_from_slice(b"\r\n");
+/// The lines of a reply: one for each value in it.
+fn lines(value: &Value, told: &mut Vec<String>) {
+    match value {
+        Value::Array(values) => values.iter().for_each(|value| lines(value, told)),
+        Value::BulkString(bytes) => told.push(String::from_utf8_lossy(bytes).into_owned()),
+        Value::SimpleString(text) => told.push(text.clone()),
+        Value::Int(number) => told.push(number.to_string()),
+        other => told.push(format!("{other:?}")),
     }
-    request.extend_from_slice(b"*1\r\n$4\r\nQUIT\r\n");
-    stream.write_all(&request).unwrap();
-    let mut reply = Vec::new();
-    stream.read_to_end(&mut reply).unwrap();
-    String::from_utf8_lossy(&reply).trim_end_matches("+OK\r\n").to_owned()
 }
 
-fn spawn(port: u16, options: &Vec<String>, folder: &TempDir) -> Child {
+fn spawn(port: u16, options: &[String], folder: &TempDir) -> Child {
+    command(port, options, folder, None).spawn().unwrap()
+}
+
+fn command(port: u16, options: &[String], folder: &TempDir, configuration: Option<&Path>) -> Command {
     let program = ["redis-server", "valkey-server"]
         .into_iter()
         .find(|program| Command::new(program).arg("--version").stdout(Stdio::null()).status().is_ok());
     let program = program.expect("these tests need a server: sudo apt-get install redis-server");
-    Command::new(program)
-        .args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--save", "", "--appendonly", "no"])
-        .args(options)
-        .current_dir(folder.path())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap()
+    let mut command = Command::new(program);
+    match configuration {
+        Some(path) => command.arg(path),
+        None => command.args(["--save", "", "--appendonly", "no"]),
+    };
+    command.args(["--bind", "127.0.0.1", "--port", &port.to_string()]).args(options);
+    command.current_dir(folder.path()).stdout(Stdio::null());
+    command
 }
 
 /// A port that nobody listens on.
