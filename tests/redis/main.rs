@@ -4,6 +4,8 @@ mod bad_input;
 mod blocking;
 mod clock;
 mod cluster;
+mod fleet;
+mod lost_reply;
 mod outage;
 mod precision;
 mod server;
