@@ -24,6 +24,7 @@
 //! * [`Limits`]: several rules on one request, all charged or none.
 //! * [`algorithm`]: the arithmetic, by name; the default is `gcra`.
 //! * [`clock`]: where time comes from; every method also exists with the time as an argument.
+//! * `redis`, behind the feature of that name: the same limits on many machines.
 //! * [`store`]: [`Table`], the default, has fixed memory; [`Map`] keeps exact keys.
 
 #![deny(unsafe_code)]

@@ -3,7 +3,6 @@
 use std::future::Future;
 use std::io;
 use std::sync::{Arc, mpsc};
-use std::task::{Context, Poll, Waker};
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
@@ -64,13 +63,8 @@ impl Blocking {
         BlockingRedisLimiter { limiter, blocking: self.clone() }
     }
 
-    /// The result of a future: at once if nothing has to be waited for, as with a lease in hand.
+    /// The result of a future.
     fn wait<T: Send + 'static>(&self, future: impl Future<Output = T> + Send + 'static) -> Option<T> {
-        let mut future = Box::pin(future);
-        let _entered = self.0.handle.enter();
-        if let Poll::Ready(done) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            return Some(done);
-        }
         let (sender, receiver) = mpsc::sync_channel(1);
         self.0.handle.spawn(async move { sender.send(future.await) });
         receiver.recv().ok()
@@ -125,6 +119,11 @@ impl<K: RedisKey + ?Sized> BlockingRedisLimiter<K> {
 
     /// As [`RedisLimiter::check_n`].
     pub fn check_n(&self, key: &K, cost: u64) -> Answer {
+        // For what is taken ahead.
+        let _entered = self.blocking.0.handle.enter();
+        if let Some(answer) = self.limiter.core.at_once(key, cost) {
+            return answer;
+        }
         let key = self.limiter.core.key(key);
         let asked = self.wait(key.clone(), move |core, key| async move { core.take(&key, cost, None).await });
         asked.unwrap_or_else(|failure| self.limiter.core.without(&key, cost, failure))

@@ -15,7 +15,6 @@ use crate::redis::outage::{Fallback, Outage};
 use crate::redis::rule::Rule;
 use crate::redis::script::Script;
 use crate::redis::store::Redis;
-use crate::sync::AtomicU64;
 
 /// Keys that the local fallback holds, when nothing is said.
 const DEFAULT_CAPACITY: usize = 65_536;
@@ -150,13 +149,13 @@ impl<K: ?Sized> RedisLimiterBuilder<K> {
         let core = Core {
             link: redis.link.clone(),
             script: Script::of(rule.part()),
+            one: Script::of_one_arrival(),
             rule,
             prefix: prefix.into_bytes(),
             is_tagged: self.hash_tag.is_some(),
             fallback: Fallback::new(self.outage, self.quota, &self.algorithm, self.capacity)?,
             counters: Counters::default(),
             leases: self.mode.leases(self.quota),
-            watched: AtomicU64::new(0),
         };
         Ok(RedisLimiter::new(Arc::new(core)))
     }

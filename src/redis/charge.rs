@@ -10,7 +10,7 @@ use crate::redis::failure::Failure;
 use crate::redis::key::RedisKey;
 use crate::redis::limiter::RedisLimiter;
 use crate::redis::reply::Reply;
-use crate::redis::script::Script;
+use crate::redis::script::{Script, to_driver};
 
 /// Units of a key of one limiter, to be taken together with others by [`charge_all`].
 #[derive(Clone)]
@@ -127,7 +127,7 @@ async fn ask(action: Action, asked: &[&Charge]) -> Result<Reply, Failure> {
     }
     let keys: Vec<_> = asked.iter().map(|charge| charge.key.clone()).collect();
     let script = Script::of(asked.iter().filter_map(|charge| charge.core.rule.part()));
-    Reply::new(first.core.link.run(&script, &keys, &arguments).await?)
+    Reply::new(first.core.link.run(&script, to_driver(&keys, &arguments)).await?)
 }
 
 fn from_store(action: Action, charges: &[Charge], reply: &Reply) -> Result<Vec<Answer>, Failure> {
@@ -142,8 +142,7 @@ fn from_store(action: Action, charges: &[Charge], reply: &Reply) -> Result<Vec<A
             let state = states.next().map_or(&[][..], Vec::as_slice);
             let is_charged = is_charged && charge.units > 0;
             let decision = charge.core.rule.decision(state, reply.now_us, charge.units, is_charged);
-            let unknown = || Failure::Other(format!("Redis replied what no script does: {reply:?}"));
-            let decision = decision.ok_or_else(unknown)?;
+            let decision = decision.ok_or_else(|| reply.is_foreign())?;
             if is_charged {
                 charge.core.is_back(&charge.key, decision);
             }

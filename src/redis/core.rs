@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use redis::cmd;
+use redis::{Cmd, cmd};
 
 use crate::decision::Decision;
 use crate::redis::answer::{Answer, Source};
@@ -11,12 +11,11 @@ use crate::redis::counts::Counters;
 use crate::redis::failure::Failure;
 use crate::redis::key::RedisKey;
 use crate::redis::lease::Leases;
-use crate::redis::link::Link;
+use crate::redis::link::{Link, in_background};
 use crate::redis::outage::{Debt, Fallback};
 use crate::redis::reply::Reply;
 use crate::redis::rule::Rule;
-use crate::redis::script::Script;
-use crate::sync::{AtomicU64, Ordering};
+use crate::redis::script::{Script, to_driver};
 use crate::time::duration_ns;
 
 /// What a script is to do.
@@ -43,10 +42,15 @@ impl Action {
     }
 }
 
+/// Room for a key that is not very long.
+const KEY_LEN: usize = 40;
+
 pub(super) struct Core {
     pub(super) link: Arc<Link>,
     pub(super) rule: Rule,
     pub(super) script: Script,
+    /// The shorter one, for a decision on an arrival time.
+    pub(super) one: Script,
     /// What its keys begin with, and whether they are hash tags themselves.
     pub(super) prefix: Vec<u8>,
     pub(super) is_tagged: bool,
@@ -54,28 +58,32 @@ pub(super) struct Core {
     pub(super) counters: Counters,
     /// Where units are taken in advance.
     pub(super) leases: Option<Leases>,
-    /// 1 once a task looks for leases that are not used.
-    pub(super) watched: AtomicU64,
 }
 
 impl Core {
-    /// The key in Redis. A key is its own hash tag, so that all rules on one key are in one slot, unless a tag is in the prefix.
+    /// The key in Redis.
     pub(super) fn key(&self, key: &(impl RedisKey + ?Sized)) -> Vec<u8> {
-        let mut bytes = self.prefix.clone();
+        let mut bytes = Vec::with_capacity(self.prefix.len() + KEY_LEN);
+        self.append_key(key, &mut bytes);
+        bytes
+    }
+
+    /// A key is its own hash tag, so that all rules on one key are in one slot, unless a tag is in the prefix.
+    pub(super) fn append_key(&self, key: &(impl RedisKey + ?Sized), bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.prefix);
         // Not empty, which would be no tag.
         if !self.is_tagged {
             bytes.extend_from_slice(b"{:");
         }
-        key.append_to(&mut bytes);
+        key.append_to(bytes);
         if !self.is_tagged {
             bytes.push(b'}');
         }
-        bytes
     }
 
     /// The arguments before those of rules.
     pub(super) fn arguments(action: Action, now: Option<Duration>) -> Vec<String> {
-        let now_us = now.map_or_else(String::new, |now| (duration_ns(now) / 1_000).to_string());
+        let now_us = now.map_or_else(String::new, |now| whole_us(now).to_string());
         vec![now_us, action.name().to_owned()]
     }
 
@@ -87,16 +95,27 @@ impl Core {
         costs: &[u64],
         now: Option<Duration>,
     ) -> Result<(Reply, Decision), Failure> {
-        let mut arguments = Self::arguments(action, now);
-        self.rule.arguments(costs, &mut arguments);
-        let reply = Reply::new(self.link.run(&self.script, &[key.to_vec()], &arguments).await?)?;
+        let value = match (&self.rule, action, costs) {
+            (Rule::Arrival(arrival), Action::Take | Action::Peek, &[cost]) => {
+                let call = |command: &mut Cmd| {
+                    command.arg(1).arg(key);
+                    arrival.ask_for_one(cost, now.map(whole_us), action == Action::Take, command);
+                };
+                self.link.run(&self.one, call).await?
+            }
+            _ => {
+                let mut arguments = Self::arguments(action, now);
+                self.rule.arguments(costs, &mut arguments);
+                self.link.run(&self.script, to_driver(&[key.to_vec()], &arguments)).await?
+            }
+        };
+        let reply = Reply::new(value)?;
         let is_charged = action == Action::Take && reply.choice > 0;
         let cost = if is_charged { costs.get(reply.choice - 1) } else { costs.last() };
         let state = reply.states.first().map_or(&[][..], Vec::as_slice);
         let cost = cost.copied().unwrap_or(0);
         let decision = self.rule.decision(state, reply.now_us, cost, is_charged && cost > 0);
-        let unknown = || Failure::Other(format!("Redis replied what no script does: {reply:?}"));
-        let decision = decision.ok_or_else(unknown)?;
+        let decision = decision.ok_or_else(|| reply.is_foreign())?;
         Ok((reply, decision))
     }
 
@@ -120,12 +139,6 @@ impl Core {
             }
             Err(failure) => self.without(key, cost, failure),
         }
-    }
-
-    /// Whether nobody had started yet.
-    pub(super) fn start_watching(&self) -> bool {
-        // Relaxed: a number of its own.
-        self.watched.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// What never fits, and what is nothing, is not to be written.
@@ -161,7 +174,7 @@ impl Core {
     /// Charges in Redis what was admitted without it.
     fn pay(self: &Arc<Self>) {
         let core = self.clone();
-        tokio::spawn(async move {
+        in_background(async move {
             for debt in core.fallback.take_debts() {
                 if core.pay_one(&debt).await.is_err() {
                     core.fallback.keep(debt);
@@ -175,7 +188,8 @@ impl Core {
         let mut arguments = Self::arguments(Action::Force, None);
         self.rule.arguments(&[debt.units], &mut arguments);
         let mark = [&debt.key, &b":paid:"[..], debt.mark.as_bytes()].concat();
-        self.link.run(&self.script, &[debt.key.clone(), mark], &arguments).await.map(drop)
+        let keys = [debt.key.clone(), mark];
+        self.link.run(&self.script, to_driver(&keys, &arguments)).await.map(drop)
     }
 
     /// Gives back units of a lease that have not come back by themselves.
@@ -189,7 +203,7 @@ impl Core {
         self.rule.arguments(&[units], &mut arguments);
         // The start of a window may be negative: see `Reply`.
         arguments.extend(mark.map(|number| (number as i64).to_string()));
-        self.link.run(&self.script, &[key.to_vec()], &arguments).await.map(drop)
+        self.link.run(&self.script, to_driver(&[key.to_vec()], &arguments)).await.map(drop)
     }
 
     pub(super) async fn refund(&self, key: &[u8], units: u64, now: Option<Duration>) -> Result<(), Failure> {
@@ -202,4 +216,8 @@ impl Core {
     pub(super) async fn reset(&self, key: &[u8]) -> Result<(), Failure> {
         self.link.call(cmd("DEL").arg(key)).await.map(drop)
     }
+}
+
+fn whole_us(time: Duration) -> u64 {
+    duration_ns(time) / 1_000
 }

@@ -85,6 +85,9 @@ impl<K: RedisKey + ?Sized> RedisLimiter<K> {
 
     /// Takes `cost` units of a key, all or none.
     pub async fn check_n(&self, key: &K, cost: u64) -> Answer {
+        if let Some(answer) = self.core.at_once(key, cost) {
+            return answer;
+        }
         self.core.take(&self.core.key(key), cost, None).await
     }
 

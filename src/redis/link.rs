@@ -76,17 +76,17 @@ impl Link {
         [&self.outages, &self.recoveries].map(|count| count.load(Ordering::Relaxed))
     }
 
-    /// Runs a script, which is sent in full only if the server says that it does not know it: then nothing was done.
+    /// Runs a script by its hash, and in full only if the server says that it does not know it: then nothing was done.
     pub(super) async fn run(
         self: &Arc<Self>,
         script: &Script,
-        keys: &[Vec<u8>],
-        arguments: &[String],
+        call: impl Fn(&mut Cmd),
     ) -> Result<Value, Failure> {
+        let (by_hash, call) = (script.by_hash(&call), &call);
         self.within(|connection| async move {
-            match connection.call(&script.by_hash(keys, arguments)).await {
+            match connection.call(&by_hash).await {
                 Err(error) if Failure::is_unknown_script(&error) => {
-                    connection.call(&script.in_full(keys, arguments)).await
+                    connection.call(&script.in_full(call)).await
                 }
                 reply => reply,
             }
@@ -168,7 +168,7 @@ impl Link {
             return;
         }
         let running = Running(self.clone());
-        tokio::spawn(async move {
+        in_background(async move {
             let link = &running.0;
             for tried in 0.. {
                 sleep(pause(tried)).await;
@@ -202,6 +202,13 @@ impl Link {
             self.recoveries.fetch_add(1, Ordering::Relaxed);
             events::recovered();
         }
+    }
+}
+
+/// Runs a task beside, if there is a runtime to run it: without one, the next call that has one does it.
+pub(super) fn in_background(task: impl Future<Output = ()> + Send + 'static) {
+    if let Ok(runtime) = Handle::try_current() {
+        runtime.spawn(task);
     }
 }
 

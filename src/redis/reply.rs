@@ -14,8 +14,12 @@ pub(super) struct Reply {
 
 impl Reply {
     pub(super) fn new(value: Value) -> Result<Self, Failure> {
-        let text = format!("{value:?}");
-        Self::read(value).ok_or_else(|| Failure::Other(format!("Redis replied what no script does: {text}")))
+        Self::read(value).ok_or_else(|| Failure::Other("Redis replied what no script does".to_owned()))
+    }
+
+    /// It says of a rule what none of its kind says.
+    pub(super) fn is_foreign(&self) -> Failure {
+        Failure::Other(format!("Redis replied what no script does: {self:?}"))
     }
 
     fn read(value: Value) -> Option<Self> {
@@ -23,6 +27,11 @@ impl Reply {
         let mut parts = parts.into_iter();
         let choice = number(&parts.next()?)? as usize;
         let now_us = number(&parts.next()?)?;
+        // One state may be told without a table of its own.
+        if matches!(parts.as_slice(), [Value::Int(_), ..]) {
+            let state = parts.map(|value| number(&value)).collect::<Option<_>>()?;
+            return Some(Self { choice, now_us, states: vec![state] });
+        }
         let states = parts.map(|state| match state {
             Value::Array(numbers) => numbers.iter().map(number).collect(),
             _ => None,
@@ -54,7 +63,7 @@ mod tests {
             Value::Okay,
             Value::Array(vec![]),
             Value::Array(vec![int(1)]),
-            Value::Array(vec![int(1), int(7), int(3)]),
+            Value::Array(vec![int(1), int(7), int(3), Value::Nil]),
             Value::Array(vec![int(1), Value::Nil]),
         ] {
             assert!(matches!(Reply::new(bad), Err(Failure::Other(_))));

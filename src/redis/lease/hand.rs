@@ -81,13 +81,6 @@ impl Hand {
         }
     }
 
-    /// There was nothing to be taken ahead: what is left is spent first.
-    pub(super) fn refused_ahead(&self, decision: Decision) {
-        // Relaxed: a hint.
-        self.low.store(0, Ordering::Relaxed);
-        self.refused(1, decision);
-    }
-
     /// Units asked for each second, since units were last taken.
     pub(super) fn demand(&self, taken: &mut Taken) -> f64 {
         // Relaxed: a number to look at.

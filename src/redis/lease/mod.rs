@@ -3,6 +3,7 @@
 mod hand;
 mod size;
 
+use std::cell::Cell;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -11,6 +12,10 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::decision::Decision;
 use crate::redis::answer::{Answer, Source};
 use crate::redis::core::{Action, Core};
+use crate::redis::failure::Failure;
+use crate::redis::key::RedisKey;
+use crate::redis::link::in_background;
+use crate::sync::{AtomicU64, Ordering};
 use hand::{Hand, Taken};
 pub(super) use size::Sizes;
 
@@ -24,25 +29,25 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 pub(super) struct Leases {
     hands: flurry::HashMap<Vec<u8>, Arc<Hand>>,
     sizes: Sizes,
+    /// 1 while a task looks for units that are not used.
+    watched: AtomicU64,
 }
 
 impl Leases {
     pub(super) fn new(sizes: Sizes) -> Self {
-        Self { hands: flurry::HashMap::new(), sizes }
+        Self { hands: flurry::HashMap::new(), sizes, watched: AtomicU64::new(0) }
     }
 
-    /// What this process has of a key, if there is room for it.
+    /// What this process has of a key, made if there is room for it.
     fn hand(&self, core: &Arc<Core>, key: &[u8]) -> Option<Arc<Hand>> {
         let hands = self.hands.pin();
         if let Some(hand) = hands.get(key) {
             return Some(hand.clone());
         }
-        if hands.is_empty() {
-            give_back_when_idle(Arc::downgrade(core));
-        }
         if hands.len() >= MAX_KEYS {
             return None;
         }
+        self.watch(core);
         match hands.try_insert(key.to_vec(), Arc::default()) {
             Ok(hand) => Some(hand.clone()),
             Err(taken) => Some(taken.current.clone()),
@@ -50,16 +55,53 @@ impl Leases {
     }
 }
 
+impl Leases {
+    /// Looks at all keys every second, as long as there is the limiter.
+    fn watch(&self, core: &Arc<Core>) {
+        // AcqRel: with the Release at the end of the task before, so that what it did was done before.
+        if self.watched.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+            return;
+        }
+        let watching = Watching(Arc::downgrade(core));
+        in_background(async move {
+            let mut looks = interval(LOOK_EVERY);
+            looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            loop {
+                looks.tick().await;
+                let Some(core) = watching.core() else { return };
+                if let Some(leases) = &core.leases {
+                    core.give_back(leases, true).await;
+                }
+            }
+        });
+    }
+}
+
+thread_local! {
+    /// For the key of a decision that needs nobody else: nothing is allocated.
+    static KEY: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
 impl Core {
+    /// The answer by units in hand, or by what Redis has refused until later.
+    pub(super) fn at_once(self: &Arc<Self>, key: &(impl RedisKey + ?Sized), cost: u64) -> Option<Answer> {
+        let leases = self.leases.as_ref().filter(|_| cost > 0)?;
+        // Taken out, so that a key that asks for another while it is written finds an empty one.
+        let mut bytes = KEY.take();
+        bytes.clear();
+        self.append_key(key, &mut bytes);
+        let answer =
+            leases.hands.pin().get(&bytes[..]).and_then(|hand| self.at_hand(leases, hand, &bytes, cost));
+        KEY.set(bytes);
+        answer.inspect(|answer| self.counters.note(answer))
+    }
+
     /// Units of what this process has, or what Redis has refused until later, or else what Redis says.
     pub(super) async fn take_leased(self: &Arc<Self>, leases: &Leases, key: &[u8], cost: u64) -> Answer {
         if cost == 0 || cost > leases.sizes.largest() {
             return self.take_exact(key, cost, None).await;
         }
         let Some(hand) = leases.hand(self, key) else { return self.take_exact(key, cost, None).await };
-        if let Some(answer) = self.at_hand(leases, &hand, key, cost) {
-            return answer;
-        }
         // One asks; who waited for it looks again at what it got.
         let mut taken = hand.taken.lock().await;
         if let Some(answer) = self.at_hand(leases, &hand, key, cost) {
@@ -72,7 +114,7 @@ impl Core {
     fn at_hand(self: &Arc<Self>, leases: &Leases, hand: &Arc<Hand>, key: &[u8], cost: u64) -> Option<Answer> {
         let limit = self.rule.capacity();
         if let Some(left) = hand.spend(cost) {
-            if hand.is_low(left) {
+            if hand.is_low(left) && hand.denied(1).is_none() {
                 self.fill_ahead(leases, hand, key);
             }
             return Some(Answer::decided(Decision::allowed(cost, limit, left, 0), Source::Lease));
@@ -90,43 +132,46 @@ impl Core {
         cost: u64,
         taken: &mut Taken,
     ) -> Answer {
-        let sizes = leases.sizes.wanted(hand.demand(taken), cost);
-        match self.ask(Action::Take, key, &sizes, None).await {
-            Ok((reply, decision)) => {
-                self.is_back(key, decision);
-                let Some(&size) = reply.choice.checked_sub(1).and_then(|index| sizes.get(index)) else {
-                    hand.refused(cost, leases.sizes.pause(decision));
-                    return Answer::decided(decision, Source::Store);
-                };
-                let mark = reply.states.first().and_then(|state| self.rule.mark(state));
-                hand.add(size - cost, size, mark, taken);
-                let left = size - cost;
-                Answer::decided(
-                    Decision::allowed(cost, decision.limit(), decision.remaining() + left, 0),
-                    Source::Store,
-                )
+        match self.add(leases.sizes, hand, key, cost, taken).await {
+            Ok((Some(left), decision)) => {
+                let left = left.saturating_add(decision.remaining());
+                Answer::decided(Decision::allowed(cost, decision.limit(), left, 0), Source::Store)
             }
+            Ok((None, refusal)) => Answer::decided(refusal, Source::Store),
             Err(failure) => self.without(key, cost, failure),
         }
     }
 
     /// Before it is needed, by one task.
     fn fill_ahead(self: &Arc<Self>, leases: &Leases, hand: &Arc<Hand>, key: &[u8]) {
-        let Ok(guard) = hand.taken.clone().try_lock_owned() else { return };
+        let Ok(mut taken) = hand.taken.clone().try_lock_owned() else { return };
         let (core, hand, key, sizes) = (self.clone(), hand.clone(), key.to_vec(), leases.sizes);
-        tokio::spawn(async move {
-            let mut taken = guard;
-            let wanted = sizes.wanted(hand.demand(&mut taken), 1);
-            let Ok((reply, decision)) = core.ask(Action::Take, &key, &wanted, None).await else { return };
-            core.is_back(&key, decision);
-            match reply.choice.checked_sub(1).and_then(|index| wanted.get(index)) {
-                Some(&size) => {
-                    let mark = reply.states.first().and_then(|state| core.rule.mark(state));
-                    hand.add(size, size, mark, &mut taken);
-                }
-                None => hand.refused_ahead(sizes.pause(decision)),
-            }
+        in_background(async move {
+            // Without an answer, whoever finds nothing in hand asks again, and is answered by the policy.
+            _ = core.add(sizes, &hand, &key, 0, &mut taken).await;
         });
+    }
+
+    /// Takes units: how many were added to the hand, if any, and what Redis decided.
+    async fn add(
+        self: &Arc<Self>,
+        sizes: Sizes,
+        hand: &Hand,
+        key: &[u8],
+        cost: u64,
+        taken: &mut Taken,
+    ) -> Result<(Option<u64>, Decision), Failure> {
+        let wanted = sizes.wanted(hand.demand(taken), cost.max(1));
+        let (reply, decision) = self.ask(Action::Take, key, &wanted, None).await?;
+        self.is_back(key, decision);
+        let size = reply.choice.checked_sub(1).and_then(|index| wanted.get(index)).copied();
+        if size != wanted.first().copied() {
+            hand.refused(cost.max(1), sizes.pause(decision));
+        }
+        let Some(size) = size else { return Ok((None, decision)) };
+        let mark = reply.states.first().and_then(|state| self.rule.mark(state));
+        hand.add(size - cost, size, mark, taken);
+        Ok((Some(size - cost), decision))
     }
 
     /// Gives back what is in hand of all keys that have spent nothing since the last look, or of all keys.
@@ -151,21 +196,20 @@ impl Core {
     }
 }
 
-/// Looks at all keys every second, as long as there is the limiter.
-fn give_back_when_idle(core: Weak<Core>) {
-    let watched = core.upgrade().is_some_and(|core| core.start_watching());
-    if !watched {
-        return;
+/// The task that looks for units that are not used, which may end by being dropped with its runtime.
+struct Watching(Weak<Core>);
+
+impl Watching {
+    fn core(&self) -> Option<Arc<Core>> {
+        self.0.upgrade()
     }
-    tokio::spawn(async move {
-        let mut looks = interval(LOOK_EVERY);
-        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
-            looks.tick().await;
-            let Some(core) = core.upgrade() else { return };
-            if let Some(leases) = &core.leases {
-                core.give_back(leases, true).await;
-            }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        if let Some(leases) = self.core().as_ref().and_then(|core| core.leases.as_ref()) {
+            // Release: with the AcqRel that starts the next one.
+            leases.watched.store(0, Ordering::Release);
         }
-    });
+    }
 }

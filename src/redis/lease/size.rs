@@ -12,7 +12,7 @@ const AHEAD: Duration = Duration::from_millis(100);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// How many sizes are offered to Redis, each half of the one before: it takes the first that fits.
-const OFFERS: usize = 8;
+const OFFERS: usize = 16;
 
 /// The sizes of a rule's leases.
 #[derive(Clone, Copy, Debug)]
@@ -49,10 +49,10 @@ impl Sizes {
         sizes
     }
 
-    /// How long a refusal holds: until units are worth a call.
-    pub(super) fn pause(&self, refusal: Decision) -> Decision {
-        let wait = refusal.retry_after().max(self.pause);
-        refusal.denied_for(u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX))
+    /// How long a refusal holds, or having got fewer units than were wanted, once these are spent: until more are worth a call.
+    pub(super) fn pause(&self, decision: Decision) -> Decision {
+        let wait = decision.retry_after().max(self.pause);
+        decision.denied_for(u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX))
     }
 }
 

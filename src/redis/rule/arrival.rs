@@ -1,5 +1,7 @@
 //! A theoretical arrival time in microseconds and parts of one, exact for every rate.
 
+use redis::Cmd;
+
 use crate::error::BuildError;
 use crate::quota::Rate;
 use crate::redis::rule::{Cost, MAX_WHOLE, NS_PER_US, Told};
@@ -10,6 +12,9 @@ pub(in crate::redis) struct Arrival {
     parts_per_unit: u128,
     den: u128,
     capacity: u64,
+    /// What the script for one cost is told of a unit, and of a full burst.
+    unit: [u64; 2],
+    full: [u64; 3],
 }
 
 impl Arrival {
@@ -17,7 +22,13 @@ impl Arrival {
         let (period_ns, limit) = (u128::from(rate.period_ns()), u128::from(rate.limit()));
         let (parts, den) = (period_ns, limit * u128::from(NS_PER_US));
         let common = greatest_common_divisor(parts, den);
-        let arrival = Self { parts_per_unit: parts / common, den: den / common, capacity: rate.capacity() };
+        let mut arrival = Self {
+            parts_per_unit: parts / common,
+            den: den / common,
+            capacity: rate.capacity(),
+            unit: [0; 2],
+            full: [0; 3],
+        };
         if arrival.den > MAX_WHOLE {
             return Err(BuildError::LimitTooLarge {
                 algorithm: "gcra",
@@ -31,6 +42,8 @@ impl Arrival {
         if arrival.capacity > max {
             return Err(BuildError::BurstTooLarge { burst: arrival.capacity, max });
         }
+        arrival.unit = arrival.span(1).map(cut);
+        arrival.full = arrival.settings().map(cut);
         Ok(arrival)
     }
 
@@ -49,6 +62,25 @@ impl Arrival {
         [us, num, self.den]
     }
 
+    /// The arguments of the script for one cost: see `one_arrival.lua`.
+    pub(in crate::redis) fn ask_for_one(
+        &self,
+        cost: u64,
+        now_us: Option<u64>,
+        is_charge: bool,
+        command: &mut Cmd,
+    ) {
+        match now_us {
+            Some(now_us) => command.arg(now_us),
+            None => command.arg(""),
+        };
+        let span = if cost == 1 { self.unit } else { self.span(cost).map(cut) };
+        for number in span.into_iter().chain(self.full) {
+            command.arg(number);
+        }
+        command.arg(u8::from(is_charge));
+    }
+
     /// By an arrival time.
     pub(super) fn tell(&self, [us, num]: [u64; 2], now_us: u64, cost: Cost) -> Told {
         let full = u128::from(self.capacity) * self.parts_per_unit;
@@ -58,14 +90,14 @@ impl Arrival {
         let after = used + u128::from(cost.pending(room)) * self.parts_per_unit;
         Told {
             room,
-            retry_after_us: whole(wanted.saturating_sub(full).div_ceil(self.den)),
-            reset_after_us: whole(after.div_ceil(self.den)),
+            retry_after_us: cut(wanted.saturating_sub(full).div_ceil(self.den)),
+            reset_after_us: cut(after.div_ceil(self.den)),
         }
     }
 }
 
-/// A wait is below 300 years.
-fn whole(us: u128) -> u64 {
+/// Waits are below 300 years, and what is beyond all bursts does not fit however it is cut.
+fn cut(us: u128) -> u64 {
     u64::try_from(us).unwrap_or(u64::MAX)
 }
 
