@@ -35,11 +35,36 @@ use crate::limits::{Counts, Limits, RuleRef};
 pub struct Publisher {
     limits: SharedString,
     /// What was published last, by rule.
-    last: HashMap<SharedString, Sums>,
+    last: HashMap<SharedString, Last>,
 }
 
-/// What only grows, but for limits that take the place of others and start anew.
+/// What only grows.
 type Sums = [u64; 5];
+
+/// The sums that were published last, of which counts and of which keys. Both are kept, so that nothing else has their address.
+#[derive(Debug, Default)]
+struct Last {
+    sums: Sums,
+    identities: [Option<Arc<()>>; 2],
+}
+
+impl Last {
+    /// What has been added to the sums since, or is all that there is of those that began anew.
+    fn replace(&mut self, sums: Sums, identities: [Option<Arc<()>>; 2]) -> Sums {
+        let is_same = |index: usize| match (&self.identities[index], &identities[index]) {
+            (Some(last), Some(now)) => Arc::ptr_eq(last, now),
+            _ => false,
+        };
+        let [counts, keys] = [0, 1].map(is_same);
+        let was = [counts, counts, counts, keys, keys];
+        let since = std::array::from_fn(|index| {
+            let before = if was[index] { self.sums[index] } else { 0 };
+            sums[index].saturating_sub(before)
+        });
+        *self = Self { sums, identities };
+        since
+    }
+}
 
 const OUTCOMES: [&str; 3] = ["allowed", "denied", "shadow_denied"];
 
@@ -49,7 +74,8 @@ impl Publisher {
         Self { limits: SharedString::from_shared(limits.into()), last: HashMap::new() }
     }
 
-    /// Publishes what was counted since the last time. Limits that take the place of others go on with their counters.
+    /// Publishes what was counted since the last time. Limits that take the place of others go on with their counters; what the others counted since they
+    /// were published last is lost, unless they are published once more, before those that take their place.
     ///
     /// # Cost
     /// Reads the whole store of each rule. Not for a request.
@@ -65,11 +91,8 @@ impl Publisher {
         let labels = vec![Label::new("limits", self.limits.clone()), Label::new("rule", name.clone())];
         let counts = rule.counts();
         let sums = sums(counts.unwrap_or_default(), rule.overflowed(), rule.reclaimed());
-        let last = self.last.entry(name).or_default();
-        // A sum that is lower is one that has started anew.
-        let since = std::array::from_fn(|index| sums[index].checked_sub(last[index]).unwrap_or(sums[index]));
-        *last = sums;
-        let [decisions @ .., overflowed, reclaimed]: Sums = since;
+        let since = self.last.entry(name).or_default().replace(sums, rule.identities());
+        let [decisions @ .., overflowed, reclaimed] = since;
         if counts.is_some() {
             for (outcome, count) in OUTCOMES.into_iter().zip(decisions) {
                 let labels = [&labels[..], &[Label::new("outcome", outcome)]].concat();

@@ -68,11 +68,13 @@ fn counters_grow_by_what_was_counted_and_gauges_say_what_is() {
         publisher.publish(&limits);
         expect(&snapshotter, &[("tollgate_decisions_total{rule=key,outcome=denied}", 1)]);
 
-        // Those that take their place count anew, and the counter goes on.
-        let next = limits.rebuild().keep(limits.rule("key").unwrap()).counters().build().unwrap();
-        ask(&next, 2);
-        publisher.publish(&next);
-        expect(&snapshotter, &[("tollgate_decisions_total{rule=key,outcome=denied}", 2)]);
+        // Those that take their place count anew, and the counter goes on: by less than the last sum, and by more.
+        for times in [2, 9] {
+            let next = limits.rebuild().keep(limits.rule("key").unwrap()).counters().build().unwrap();
+            ask(&next, times);
+            publisher.publish(&next);
+            expect(&snapshotter, &[("tollgate_decisions_total{rule=key,outcome=denied}", times)]);
+        }
     });
 }
 

@@ -17,19 +17,19 @@ return {1, tostring(new - now)}
 ";
 
 #[derive(Clone)]
-pub struct ByHand {
+pub(crate) struct ByHand {
     connection: MultiplexedConnection,
     script: Script,
     limit: u64,
 }
 
 impl ByHand {
-    pub async fn new(url: &str, limit: u64) -> Self {
+    pub(crate) async fn new(url: &str, limit: u64) -> Self {
         let connection = redis::Client::open(url).unwrap().get_multiplexed_async_connection().await.unwrap();
         Self { connection, script: Script::new(TEXT), limit }
     }
 
-    pub async fn check(&mut self, key: &str, cost: u64) -> bool {
+    pub(crate) async fn check(&mut self, key: &str, cost: u64) -> bool {
         let mut call = self.script.key(key);
         call.arg(self.limit).arg(1.0 / self.limit as f64).arg(cost);
         let (allowed, _): (u64, String) = call.invoke_async(&mut self.connection).await.unwrap();

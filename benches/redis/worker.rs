@@ -19,7 +19,7 @@ const TASKS: usize = 64;
 const ASKED_AT_ONCE: u64 = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     Exact,
     ByHand,
     Leased,
@@ -28,7 +28,7 @@ pub enum Kind {
 impl Kind {
     const ALL: [Self; 3] = [Self::Exact, Self::ByHand, Self::Leased];
 
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Exact => "exact",
             Self::ByHand => "script by hand",
@@ -38,15 +38,15 @@ impl Kind {
 }
 
 #[derive(Clone, Copy)]
-pub struct Work {
-    pub port: u16,
-    pub kind: Kind,
-    pub limit: u64,
-    pub processes: u64,
-    pub ms: u64,
+pub(crate) struct Work {
+    pub(crate) port: u16,
+    pub(crate) kind: Kind,
+    pub(crate) limit: u64,
+    pub(crate) processes: u64,
+    pub(crate) ms: u64,
 }
 
-pub fn is_one() -> bool {
+pub(crate) fn is_one() -> bool {
     env::var_os(WORK).is_some()
 }
 
@@ -118,7 +118,7 @@ impl Asker {
 }
 
 /// The process's own `main`.
-pub fn run() {
+pub(crate) fn run() {
     let work = Work::read(&env::var(WORK).unwrap());
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let asked = runtime.block_on(async {
@@ -141,13 +141,13 @@ pub fn run() {
     println!("made {} {}", sum(0), sum(1));
 }
 
-pub struct Worker {
+pub(crate) struct Worker {
     process: Child,
     output: BufReader<ChildStdout>,
 }
 
 impl Worker {
-    pub fn start(work: Work) -> Self {
+    pub(crate) fn start(work: Work) -> Self {
         let mut command = Command::new(env::current_exe().unwrap());
         command.env(WORK, work.text()).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn().unwrap();
@@ -163,12 +163,12 @@ impl Worker {
         line.strip_prefix(word).unwrap_or_else(|| panic!("a worker said {line:?}")).trim().to_owned()
     }
 
-    pub fn go(&mut self) {
+    pub(crate) fn go(&mut self) {
         writeln!(self.process.stdin.as_mut().unwrap()).unwrap();
     }
 
     /// How many decisions it has made, and admitted.
-    pub fn made(mut self) -> [u64; 2] {
+    pub(crate) fn made(mut self) -> [u64; 2] {
         let line = self.read("made");
         let (made, admitted) = line.split_once(' ').unwrap();
         assert!(self.process.wait().unwrap().success());

@@ -63,28 +63,39 @@ impl<R: ?Sized, C: Clock> Call<'_, R, C> {
         tally
     }
 
-    /// Charges the rules from one index to another: all, or none. The units of each are held, on the stack, until those after
+    /// Charges the rules from one index to another: all, or none. The units of each that applies are held, on the stack, until those after
     /// it have answered.
     ///
     /// All calls charge in one order. Who is refused for units that are on their way back is therefore refused by a call
     /// that went further, and of those that race for the last units somebody gets on.
-    fn charge_from(&self, index: usize, last: usize, tally: &mut Tally) -> bool {
-        let (rule, asked) = self.rule(index);
-        let mut is_through = None;
-        let answer = if rule.is_shadow {
-            None
-        } else if index == last {
-            is_through = Some(true);
-            rule.gate.take(&asked)
-        } else {
+    fn charge_from(&self, first: usize, last: usize, tally: &mut Tally) -> bool {
+        for index in first..last {
+            let (rule, asked) = self.rule(index);
+            if rule.is_shadow {
+                continue;
+            }
+            let mut is_through = None;
             let mut go_on = || *is_through.insert(self.charge_from(index + 1, last, tally));
-            rule.gate.hold(&asked, &|| self.back_ns(), &mut go_on)
-        };
-        if !self.note(index, answer, tally) {
-            return false;
+            let answer = rule.gate.hold(&asked, &|| self.back_ns(index), &mut go_on);
+            if !self.note(index, answer, tally) {
+                return false;
+            }
+            // Only who holds units has asked those after it.
+            if let Some(is_through) = is_through {
+                return self.passed(index, answer, is_through);
+            }
+            if answer.is_some() {
+                return self.passed(index, answer, self.charge_from(index + 1, last, tally));
+            }
         }
-        // A rule that does not apply has not asked those after it.
-        let is_through = is_through.unwrap_or_else(|| self.charge_from(index + 1, last, tally));
+        let (rule, asked) = self.rule(last);
+        let answer = rule.gate.take(&asked);
+        let is_allowed = self.note(last, answer, tally);
+        self.passed(last, answer, is_allowed)
+    }
+
+    /// Counts a rule that applies and allowed, if all others did too.
+    fn passed(&self, index: usize, answer: Option<Decision>, is_through: bool) -> bool {
         if is_through && answer.is_some() {
             self.count(index, Event::Allowed);
         }
@@ -106,8 +117,12 @@ impl<R: ?Sized, C: Clock> Call<'_, R, C> {
         for index in self.rules(true) {
             let (rule, asked) = self.rule(index);
             if let Some(decision) = rule.gate.take(&asked) {
-                let event = if decision.is_allowed() { Event::Allowed } else { Event::ShadowDenied };
-                self.count(index, event);
+                if decision.is_allowed() {
+                    self.count(index, Event::Allowed);
+                } else {
+                    self.count(index, Event::ShadowDenied);
+                    self.watch(index);
+                }
             }
         }
     }
@@ -128,10 +143,10 @@ impl<R: ?Sized, C: Clock> Call<'_, R, C> {
         }
     }
 
-    /// A time no earlier than that of any call whose charge has been seen. For ever, which gives nothing back, once a quota has
-    /// changed: the charge may be one of the new quota, whose words mean something else.
-    fn back_ns(&self) -> u64 {
-        if !Arc::ptr_eq(&self.limits.plans.load(), self.plans) {
+    /// A time no earlier than that of any call whose charge has been seen. For ever, which gives nothing back, once the rule's quota
+    /// has changed: the charge may be one of the new quota, whose words mean something else.
+    fn back_ns(&self, index: usize) -> u64 {
+        if !self.plans[index].is_latest(&self.limits.rules[index].generation) {
             return u64::MAX;
         }
         let TimeLine { clock, latest_ns } = &*self.limits.time;

@@ -1,5 +1,8 @@
 //! What rules have answered, counted.
 
+#[cfg(feature = "metrics")]
+use std::sync::Arc;
+
 use crate::cell::Stripes;
 
 /// How often a rule has answered what, since it was built. See [`RuleRef::counts`](crate::RuleRef::counts).
@@ -29,19 +32,28 @@ const EVENTS: usize = 3;
 
 /// The counts of all rules.
 #[derive(Debug)]
-pub(super) struct Counters(Stripes);
+pub(super) struct Counters {
+    counts: Stripes,
+    /// Which counts these are: others that take their place begin at zero.
+    #[cfg(feature = "metrics")]
+    pub(super) identity: Arc<()>,
+}
 
 impl Counters {
     pub(super) fn new(rules: usize) -> Self {
-        Self(Stripes::new(rules * EVENTS))
+        Self {
+            counts: Stripes::new(rules * EVENTS),
+            #[cfg(feature = "metrics")]
+            identity: Arc::default(),
+        }
     }
 
     pub(super) fn add(&self, rule: usize, event: Event) {
-        self.0.add(rule * EVENTS + event as usize);
+        self.counts.add(rule * EVENTS + event as usize);
     }
 
     pub(super) fn of(&self, rule: usize) -> Counts {
-        let get = |event| self.0.get(rule * EVENTS + event as usize);
+        let get = |event| self.counts.get(rule * EVENTS + event as usize);
         Counts {
             allowed: get(Event::Allowed),
             denied: get(Event::Denied),

@@ -94,7 +94,7 @@ use rule::Ready;
 ///
 /// # Cost
 /// Per rule that applies, two reads of its word and one compare-and-swap; with one rule twice the work of a
-/// [`Limiter`](crate::Limiter). Nothing is allocated. Only a call that gives units back, and only while another gives
+/// [`Limiter`](crate::Limiter). Each takes some hundred bytes of the caller's stack meanwhile. Nothing is allocated. Only a call that gives units back, and only while another gives
 /// units of the same rule back, waits.
 pub struct Limits<R: ?Sized, C = DefaultClock> {
     rules: Box<[Arc<Ready<R>>]>,

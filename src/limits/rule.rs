@@ -11,6 +11,7 @@ use crate::error::BuildError;
 use crate::limiter::{Core, Plan};
 use crate::limits::ban_gate::BanGate;
 use crate::limits::bans::Bans;
+use crate::limits::current::Generation;
 use crate::limits::gate::{Gate, Keyed, Room};
 use crate::limits::key::{KeyOf, Prehashed};
 use crate::limits::top_denied::TopDenied;
@@ -93,6 +94,10 @@ pub(super) struct Ready<R: ?Sized> {
     pub(super) is_shadow: bool,
     pub(super) max_debt_ns: u64,
     pub(super) watch: Option<Watch<R>>,
+    pub(super) generation: Generation,
+    /// Which keys these are.
+    #[cfg(feature = "metrics")]
+    pub(super) identity: Arc<()>,
 }
 
 impl<R: ?Sized> Ready<R> {
@@ -250,8 +255,8 @@ impl<R: ?Sized> Rule<R> {
         self
     }
 
-    /// Follows which keys this rule denies most, by whatever `key` says of a request: what it counts by, or an address in a log's
-    /// words. It is asked only of requests that are refused. Several rules may write to one summary.
+    /// Follows which keys this rule denies most, or would deny if it is a shadow, by whatever `key` says of a request: what it counts by, or an address in a log's
+    /// words. It is asked only of requests that the rule refuses. Several rules may write to one summary.
     pub fn top_denied<K, F>(mut self, top: Arc<TopDenied<K>>, key: F) -> Self
     where
         K: Hash + Eq + Clone + Send + 'static,
@@ -276,6 +281,9 @@ impl<R: ?Sized> Rule<R> {
             is_shadow: self.is_shadow,
             max_debt_ns: duration_ns(self.max_debt.unwrap_or(period)),
             watch: self.watch,
+            generation: Generation::new(),
+            #[cfg(feature = "metrics")]
+            identity: Arc::default(),
         })
     }
 }

@@ -58,10 +58,16 @@ impl<'a, R: ?Sized, C> RuleRef<'a, R, C> {
     /// # Errors
     /// As [`set_quota`](Self::set_quota).
     pub fn set_quota_at(&self, quota: Quota, now_ns: u64) -> Result<(), BuildError> {
+        let ready = self.ready();
+        let _turn = ready.generation.turn();
+        // Again, if another rule's quota is changed meanwhile.
         loop {
             let plans = self.limits.plans.load_full();
+            if quota == plans[self.index].plan.quota() {
+                return Ok(());
+            }
             let mut next = Vec::clone(&plans);
-            next[self.index] = plans[self.index].change(&*self.ready().gate, quota, now_ns)?;
+            next[self.index] = plans[self.index].change(&*ready.gate, &ready.generation, quota, now_ns)?;
             let found = self.limits.plans.compare_and_swap(&plans, Arc::new(next));
             if Arc::ptr_eq(&found, &plans) {
                 events::requoted(self.name(), plans[self.index].plan.quota(), quota);
@@ -81,6 +87,13 @@ impl<'a, R: ?Sized, C> RuleRef<'a, R, C> {
     /// [`counters`](crate::LimitsBuilder::counters).
     pub fn counts(&self) -> Option<Counts> {
         self.limits.counters.as_ref().map(|counters| counters.of(self.index))
+    }
+
+    /// Whose counts, and whose keys: those that take their place begin at zero.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn identities(&self) -> [Option<Arc<()>>; 2] {
+        let counters = self.limits.counters.as_ref().map(|counters| counters.identity.clone());
+        [counters, Some(self.ready().identity.clone())]
     }
 
     /// New keys that met the [`Overflow`](crate::Overflow) policy since the limits were built. When it grows, the rule's capacity

@@ -372,3 +372,86 @@ fn keys_denied_most_are_followed_where_it_is_asked_for() {
     assert_eq!(worst, [(19, 19, 0), (18, 18, 0), (17, 17, 0)]);
     assert_eq!(top.top(100).len(), 19, "who was never denied is not there");
 }
+
+#[test]
+fn a_shadow_s_keys_are_followed_too() {
+    let top = Arc::new(TopDenied::new(5).unwrap());
+    let soon = Rule::new("soon", Quota::per_minute(2), by_user).shadow().top_denied(top.clone(), by_user);
+    let limits = counted([soon]);
+    for (number, times) in [(1, 2), (2, 6), (3, 3)] {
+        for _ in 0..times {
+            assert!(limits.check_at(&user(number), 0).is_allowed());
+        }
+    }
+    let worst: Vec<_> = top.top(5).into_iter().map(|denied| (denied.key, denied.denied)).collect();
+    assert_eq!(worst, [(2, 4), (3, 1)]);
+}
+
+/// A long list of rules, of which few apply, fits a small stack.
+#[test]
+fn rules_that_do_not_apply_take_no_stack() {
+    let rules = (0..2_000).map(|number| {
+        let applies = move |request: &Request| (number % 500 == 7).then_some(request.user);
+        Rule::new(&format!("rule{number}"), Quota::per_minute(2), applies).capacity(10)
+    });
+    let limits = counted(rules);
+    let small = thread::Builder::new().stack_size(64 << 10);
+    let allowed = small.spawn(move || {
+        let allowed = (0..3).map(|_| limits.check_at(&user(1), 0).is_allowed()).collect::<Vec<_>>();
+        assert_eq!(counts(&limits, "rule1507"), [2, 1, 0]);
+        assert_eq!(counts(&limits, "rule8"), [0, 0, 0]);
+        allowed
+    });
+    assert_eq!(allowed.unwrap().join().unwrap(), [true, true, false]);
+}
+
+/// Numbers from 0, the lower the more often, as 1 / (n + 1); the same for each seed.
+fn skewed(seed: u64, keys: u64, count: usize) -> Vec<u64> {
+    let total: f64 = (1..=keys).map(|place| 1.0 / place as f64).sum();
+    let mut state = seed;
+    let mut next = || {
+        // splitmix64
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    };
+    let sums: Vec<f64> = (1..=keys)
+        .scan(0.0, |sum, place| {
+            *sum += 1.0 / place as f64;
+            Some(*sum)
+        })
+        .collect();
+    let draw =
+        |random: u64| sums.partition_point(|&sum| sum < random as f64 / u64::MAX as f64 * total) as u64;
+    (0..count).map(|_| draw(next()).min(keys - 1)).collect()
+}
+
+#[test]
+fn of_a_long_skewed_stream_the_worst_are_found_within_the_bound() {
+    let (keys, denials) = (20_000, 200_000);
+    for (seed, followed) in [(1, 50), (2, 200)] {
+        let top = Arc::new(TopDenied::new(followed).unwrap());
+        let rule = Rule::exact("all", Quota::blocked(), by_user).top_denied(top.clone(), by_user);
+        let limits = counted([rule]);
+        let mut exact = std::collections::HashMap::new();
+        for number in skewed(seed, keys, denials) {
+            assert!(limits.check_at(&user(number), 0).is_denied());
+            *exact.entry(number).or_insert(0_u64) += 1;
+        }
+        let found = top.top(followed);
+        let bound = denials as u64 / followed as u64;
+        for denied in &found {
+            let is = exact[&denied.key];
+            assert!(denied.denied >= is && denied.denied - denied.at_most_over <= is, "{denied:?} was {is}");
+            assert!(denied.at_most_over <= bound);
+        }
+        for (key, _) in exact.iter().filter(|&(_, &times)| times > bound) {
+            assert!(found.iter().any(|denied| denied.key == *key), "{key} is missing");
+        }
+        // The worst ten are told in their order.
+        let worst: Vec<_> = found.iter().take(5).map(|denied| denied.key).collect();
+        assert_eq!(worst, [0, 1, 2, 3, 4]);
+    }
+}

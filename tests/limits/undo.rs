@@ -203,3 +203,33 @@ fn a_change_in_between_gives_nothing_back() {
         assert_eq!(left(limits, "user", &user(1), 0), fraction, "{algorithm}");
     }
 }
+
+/// What is no change of the rule's own quota does not keep its units from coming back.
+#[test]
+fn the_same_quota_again_and_changes_of_other_rules_do_not_matter() {
+    for algorithm in ALL {
+        let rule = Rule::exact("user", Quota::per_second(10), by_user).algorithm(algorithm);
+        let limits = refused_late([rule, Rule::global("other", Quota::per_second(10))], 0, || {
+            let rule = |name| the_limits().rule(name).unwrap();
+            rule("user").set_quota_at(Quota::per_second(10), 0).unwrap();
+            rule("other").set_quota_at(Quota::per_second(20), 0).unwrap();
+        });
+        assert_eq!(left(limits, "user", &user(1), 0), 10, "{algorithm}");
+        assert_eq!(left(limits, "other", &user(1), 0), 18);
+    }
+}
+
+/// Limits that took the rule over have a quota of their own for the same keys.
+#[test]
+fn a_change_by_the_next_limits_gives_nothing_back() {
+    for algorithm in ALL {
+        let rule = Rule::exact("user", Quota::per_second(10), by_user).algorithm(algorithm);
+        refused_late([rule], 0, || {
+            let next = the_limits().rebuild().keep(the_limits().rule("user").unwrap()).build().unwrap();
+            next.rule("user").unwrap().set_quota_at(Quota::per_second(20), 0).unwrap();
+            LIMITS.set(Some(Box::leak(Box::new(next))));
+        });
+        let fraction = if ARRIVAL.contains(&algorithm) { 18 } else { 19 };
+        assert_eq!(left(the_limits(), "user", &user(1), 0), fraction, "{algorithm}");
+    }
+}
