@@ -72,10 +72,10 @@ impl Address {
 }
 
 impl Connection {
-    pub(super) async fn call(&self, command: &Cmd) -> RedisResult<Value> {
+    pub(super) async fn call(&mut self, command: &Cmd) -> RedisResult<Value> {
         match self {
-            Self::Single(connection) => command.query_async(&mut connection.clone()).await,
-            Self::Cluster(connection) => command.query_async(&mut connection.clone()).await,
+            Self::Single(connection) => command.query_async(connection).await,
+            Self::Cluster(connection) => command.query_async(connection).await,
         }
     }
 }

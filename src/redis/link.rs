@@ -83,7 +83,7 @@ impl Link {
         call: impl Fn(&mut Cmd),
     ) -> Result<Value, Failure> {
         let (by_hash, call) = (script.by_hash(&call), &call);
-        self.within(|connection| async move {
+        self.within(|mut connection| async move {
             match connection.call(&by_hash).await {
                 Err(error) if Failure::is_unknown_script(&error) => {
                     connection.call(&script.in_full(call)).await
@@ -96,7 +96,7 @@ impl Link {
 
     /// Runs a command.
     pub(super) async fn call(self: &Arc<Self>, command: &Cmd) -> Result<Value, Failure> {
-        self.within(|connection| async move { connection.call(command).await }).await
+        self.within(|mut connection| async move { connection.call(command).await }).await
     }
 
     async fn within<F: Future<Output = RedisResult<Value>>>(
@@ -132,6 +132,9 @@ impl Link {
 
     /// The connection there is. Only before the first try is it waited for.
     async fn connection(self: &Arc<Self>, deadline: Instant) -> Result<Connection, Failure> {
+        if let State::Up(connection) = &**self.state.load() {
+            return Ok(connection.clone());
+        }
         loop {
             let changed = self.changed.notified();
             match &**self.state.load() {
@@ -190,7 +193,7 @@ impl Link {
 
     /// A connection that answers.
     async fn try_connect(&self) -> RedisResult<Connection> {
-        let connection = self.address.connect().await?;
+        let mut connection = self.address.connect().await?;
         connection.call(&cmd("PING")).await?;
         Ok(connection)
     }

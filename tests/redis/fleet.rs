@@ -25,22 +25,26 @@ struct Work {
     calls: u64,
     /// 0 is as fast as it can.
     per_second: u64,
+    is_tls: bool,
 }
 
 impl Work {
     fn text(self) -> String {
-        let Self { port, limit, period_s, max_units, calls, per_second } = self;
-        format!("{port} {limit} {period_s} {max_units} {calls} {per_second}")
+        let Self { port, limit, period_s, max_units, calls, per_second, is_tls } = self;
+        format!("{port} {limit} {period_s} {max_units} {calls} {per_second} {}", u8::from(is_tls))
     }
 
     fn read(text: &str) -> Self {
         let numbers: Vec<u64> = text.split(' ').map(|number| number.parse().unwrap()).collect();
-        let &[port, limit, period_s, max_units, calls, per_second] = &numbers[..] else { panic!("{text}") };
-        Self { port: port as u16, limit, period_s, max_units, calls, per_second }
+        let &[port, limit, period_s, max_units, calls, per_second, is_tls] = &numbers[..] else {
+            panic!("{text}")
+        };
+        Self { port: port as u16, limit, period_s, max_units, calls, per_second, is_tls: is_tls == 1 }
     }
 
     fn limiter(self) -> RedisLimiter<str> {
-        let url = format!("redis://127.0.0.1:{}/", self.port);
+        let scheme = if self.is_tls { "rediss" } else { "redis" };
+        let url = format!("{scheme}://localhost:{}/", self.port);
         let redis = Redis::single(&url).deadline(Duration::from_secs(10)).build().unwrap();
         let quota = Quota::new(self.limit, Duration::from_secs(self.period_s));
         let mode = if self.max_units == 0 { Mode::Exact } else { Mode::Leased { max_units: self.max_units } };
@@ -88,17 +92,27 @@ struct Worker {
 
 impl Worker {
     fn start(work: Work) -> Self {
+        Self::with(work, &[])
+    }
+
+    /// One that is ready to begin.
+    fn with(work: Work, variables: &[(&str, &str)]) -> Self {
+        let mut worker = Self::spawn(work, variables);
+        worker.read("ready");
+        worker
+    }
+
+    fn spawn(work: Work, variables: &[(&str, &str)]) -> Self {
         let mut process = Command::new(env::current_exe().unwrap())
             .args(["--exact", "fleet::worker", "--ignored", "--nocapture"])
             .env(WORK, work.text())
+            .envs(variables.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
         let output = BufReader::new(process.stdout.take().unwrap());
-        let mut worker = Self { process, output };
-        worker.read("ready");
-        worker
+        Self { process, output }
     }
 
     /// The rest of the line with this word.
@@ -139,8 +153,15 @@ fn run(works: &[Work]) -> (u64, Duration) {
 #[test]
 fn exact_processes_admit_the_limit_exactly() {
     let server = Server::start();
-    let work =
-        Work { port: server.port(), limit: 500, period_s: 86_400, max_units: 0, calls: 300, per_second: 0 };
+    let work = Work {
+        port: server.port(),
+        limit: 500,
+        period_s: 86_400,
+        max_units: 0,
+        calls: 300,
+        per_second: 0,
+        is_tls: false,
+    };
     let (admitted, elapsed) = run(&[work; 4]);
     // One comes back in 173 s.
     assert!(elapsed < Duration::from_secs(170));
@@ -158,7 +179,7 @@ fn leased_processes_stay_within_the_bound_at_every_demand() {
             .map(|place| {
                 let per_second = (demand >> place).max(1);
                 let (calls, max_units) = (per_second * 2, 50);
-                Work { port: server.port(), limit, period_s: 1, max_units, calls, per_second }
+                Work { port: server.port(), limit, period_s: 1, max_units, calls, per_second, is_tls: false }
             })
             .collect();
         let (admitted, elapsed) = run(&works);
@@ -178,8 +199,15 @@ fn leased_processes_stay_within_the_bound_at_every_demand() {
 fn leased_units_are_never_more_than_were_charged_and_all_of_them_are_found() {
     let server = Server::start();
     let limit = 3_000;
-    let work =
-        Work { port: server.port(), limit, period_s: 86_400, max_units: 100, calls: 4_000, per_second: 0 };
+    let work = Work {
+        port: server.port(),
+        limit,
+        period_s: 86_400,
+        max_units: 100,
+        calls: 4_000,
+        per_second: 0,
+        is_tls: false,
+    };
     let works = [work, Work { calls: 700, ..work }, Work { calls: 90, ..work }, Work { calls: 9, ..work }];
     let (admitted, elapsed) = run(&works);
     assert!(elapsed < Duration::from_secs(28), "one comes back in 29 s");
@@ -190,4 +218,72 @@ fn leased_units_are_never_more_than_were_charged_and_all_of_them_are_found() {
         Work { max_units: 0, calls: limit - admitted + 5, per_second: 0, ..work }.run(&limiter).await
     });
     assert_eq!(admitted + left, limit, "{admitted} and {left}");
+}
+
+/// A key that nobody asks for gives its units back after a while, and whoever asks in that moment loses none.
+#[test]
+fn what_is_not_used_is_given_back_by_itself() {
+    let server = Server::start();
+    let work = Work {
+        port: server.port(),
+        limit: 1_000,
+        period_s: 86_400,
+        max_units: 100,
+        calls: 0,
+        per_second: 0,
+        is_tls: false,
+    };
+    runtime().block_on(async {
+        let (leased, exact) = (work.limiter(), Work { max_units: 0, ..work }.limiter());
+        let mut admitted = 0;
+        for _ in 0..5 {
+            for _ in 0..50 {
+                admitted += u64::from(leased.check("key").await.is_allowed());
+            }
+            let started = Instant::now();
+            while exact.peek_n("key", 0).await.unwrap().remaining() != 1_000 - admitted {
+                assert!(started.elapsed() < Duration::from_secs(60), "not given back");
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        }
+        assert_eq!(admitted, 250);
+    });
+}
+
+#[cfg(feature = "redis-tls")]
+#[test]
+fn by_tls_who_is_trusted_decides_and_who_is_not_does_not() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let write = |name: &str, text: String| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let (certificate, key) =
+        (write("own.pem", made.cert.pem()), write("key.pem", made.signing_key.serialize_pem()));
+    let stranger = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let stranger = write("stranger.pem", stranger.cert.pem());
+    let port = crate::server::free_port();
+    let server = Server::with(&[
+        "--tls-port",
+        &port.to_string(),
+        "--tls-cert-file",
+        &certificate,
+        "--tls-key-file",
+        &key,
+        "--tls-ca-cert-file",
+        &certificate,
+        "--tls-auth-clients",
+        "no",
+    ]);
+    let work =
+        Work { port, limit: 50, period_s: 86_400, max_units: 0, calls: 80, per_second: 0, is_tls: true };
+    let mut worker = Worker::with(work, &[("SSL_CERT_FILE", &certificate)]);
+    worker.go();
+    assert_eq!(worker.admitted(), 50);
+    // Who trusts another gets no answer, and ends where it demands one.
+    let mut refused = Worker::spawn(work, &[("SSL_CERT_FILE", &stranger)]);
+    assert!(!refused.process.wait().unwrap().success());
+    drop(server);
 }

@@ -33,6 +33,8 @@ pub(super) struct Taken {
     last: Option<(Instant, u64)>,
     /// Sizes and marks, the newest last.
     marks: Vec<(u64, [u64; 2])>,
+    /// The key has been forgotten: whoever waited for this hand is to take another.
+    pub(super) is_gone: bool,
 }
 
 /// A refusal, until later.

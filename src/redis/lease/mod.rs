@@ -101,13 +101,18 @@ impl Core {
         if cost == 0 || cost > leases.sizes.largest() {
             return self.take_exact(key, cost, None).await;
         }
-        let Some(hand) = leases.hand(self, key) else { return self.take_exact(key, cost, None).await };
-        // One asks; who waited for it looks again at what it got.
-        let mut taken = hand.taken.lock().await;
-        if let Some(answer) = self.at_hand(leases, &hand, key, cost) {
-            return answer;
+        while let Some(hand) = leases.hand(self, key) {
+            // One asks; who waited for it looks again at what it got.
+            let mut taken = hand.taken.lock().await;
+            if taken.is_gone {
+                continue;
+            }
+            if let Some(answer) = self.at_hand(leases, &hand, key, cost) {
+                return answer;
+            }
+            return self.fill(leases, &hand, key, cost, &mut taken).await;
         }
-        self.fill(leases, &hand, key, cost, &mut taken).await
+        self.take_exact(key, cost, None).await
     }
 
     /// The answer that needs nobody else.
@@ -145,6 +150,9 @@ impl Core {
     /// Before it is needed, by one task.
     fn fill_ahead(self: &Arc<Self>, leases: &Leases, hand: &Arc<Hand>, key: &[u8]) {
         let Ok(mut taken) = hand.taken.clone().try_lock_owned() else { return };
+        if taken.is_gone {
+            return;
+        }
         let (core, hand, key, sizes) = (self.clone(), hand.clone(), key.to_vec(), leases.sizes);
         in_background(async move {
             // Without an answer, whoever finds nothing in hand asks again, and is answered by the policy.
@@ -190,6 +198,7 @@ impl Core {
                 _ = self.ask_to_give_back(&key, units, mark).await;
             }
             if only_idle {
+                taken.is_gone = true;
                 leases.hands.pin().remove(&key);
             }
         }

@@ -12,9 +12,9 @@ pub(in crate::redis) struct Arrival {
     parts_per_unit: u128,
     den: u128,
     capacity: u64,
-    /// What the script for one cost is told of a unit, and of a full burst.
-    unit: [u64; 2],
-    full: [u64; 3],
+    /// What the script for one cost is told of a unit, and of a full burst: whole numbers that a double holds exactly.
+    unit: [f64; 2],
+    full: [f64; 3],
 }
 
 impl Arrival {
@@ -26,8 +26,8 @@ impl Arrival {
             parts_per_unit: parts / common,
             den: den / common,
             capacity: rate.capacity(),
-            unit: [0; 2],
-            full: [0; 3],
+            unit: [0.0; 2],
+            full: [0.0; 3],
         };
         if arrival.den > MAX_WHOLE {
             return Err(BuildError::LimitTooLarge {
@@ -42,8 +42,8 @@ impl Arrival {
         if arrival.capacity > max {
             return Err(BuildError::BurstTooLarge { burst: arrival.capacity, max });
         }
-        arrival.unit = arrival.span(1).map(cut);
-        arrival.full = arrival.settings().map(cut);
+        arrival.unit = arrival.span(1).map(|part| part as f64);
+        arrival.full = arrival.settings().map(|part| part as f64);
         Ok(arrival)
     }
 
@@ -74,11 +74,14 @@ impl Arrival {
             Some(now_us) => command.arg(now_us),
             None => command.arg(""),
         };
-        let span = if cost == 1 { self.unit } else { self.span(cost).map(cut) };
-        for number in span.into_iter().chain(self.full) {
-            command.arg(number);
+        command.arg(if is_charge { "1" } else { "" });
+        let span = if cost == 1 { self.unit } else { self.span(cost).map(|part| part as f64) };
+        let mut packed = [0; 5 * size_of::<f64>()];
+        let numbers = span.into_iter().chain(self.full);
+        for (place, number) in packed.chunks_exact_mut(size_of::<f64>()).zip(numbers) {
+            place.copy_from_slice(&number.to_le_bytes());
         }
-        command.arg(u8::from(is_charge));
+        command.arg(&packed[..]);
     }
 
     /// By an arrival time.
@@ -96,7 +99,7 @@ impl Arrival {
     }
 }
 
-/// Waits are below 300 years, and what is beyond all bursts does not fit however it is cut.
+/// Waits are below 300 years.
 fn cut(us: u128) -> u64 {
     u64::try_from(us).unwrap_or(u64::MAX)
 }

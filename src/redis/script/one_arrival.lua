@@ -1,5 +1,6 @@
 -- What the driver does for one arrival time and one cost, taken or looked at, without its tables: the most common call, in half the
--- time. ARGV: the time or nothing, the cost as us and num, a full burst as us and num, den, and whether to charge.
+-- time. ARGV: the time or nothing; whether to charge; and as packed doubles, which is one argument instead of five: the cost as us and
+-- num, a full burst as us and num, den.
 local now
 if ARGV[1] == '' then
     local time = redis.call('TIME')
@@ -7,7 +8,8 @@ if ARGV[1] == '' then
 else
     now = ARGV[1] + 0
 end
-local den, top_us, top_num = ARGV[6] + 0, now + ARGV[4], ARGV[5] + 0
+local cost_us, cost_num, full_us, top_num, den = struct.unpack('<ddddd', ARGV[3])
+local top_us = now + full_us
 local us, num, returned, moved = now, 0, 0, false
 
 local stored = redis.call('GET', KEYS[1])
@@ -28,10 +30,10 @@ if stored then
     if us > top_us or us == top_us and num > top_num then us, num, moved = top_us, top_num, true end
 end
 
-local next_us, next_num, choice = us + ARGV[2], num + ARGV[3], 0
+local next_us, next_num, choice = us + cost_us, num + cost_num, 0
 if next_num >= den then next_us, next_num = next_us + 1, next_num - den end
 if next_us < top_us or next_us == top_us and next_num <= top_num then choice = 1 end
-if ARGV[7] == '1' and (choice == 1 or moved) then
+if ARGV[2] == '1' and (choice == 1 or moved) then
     if choice == 1 then us, num = next_us, next_num end
     local word = string.format('%.0f', us)
     if num > 0 or returned > 0 then word = string.format('%s:%.0f:%.0f:%.0f', word, num, den, returned) end
