@@ -1,7 +1,11 @@
 //! Limits from a file.
 
+#[path = "config/hostile.rs"]
+mod hostile;
 #[path = "config/live.rs"]
 mod live;
+#[path = "config/matching.rs"]
+mod matching;
 #[path = "config/mistakes.rs"]
 mod mistakes;
 #[path = "config/rules.rs"]

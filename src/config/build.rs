@@ -6,14 +6,21 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 
 use crate::config::Config;
-use crate::config::key::{self, Key};
+use crate::config::key::{self, Key, Part};
+use crate::config::matcher::Matcher;
+use crate::config::networks::Networks;
 use crate::config::request::Request;
-use crate::config::spec::{Cost, Matcher, Networks, Spec};
+use crate::config::spec::{Cost, Spec};
 use crate::limits::Rule;
 use crate::quota::Quota;
 
 /// The name of the rule that the `deny` list is.
 pub(super) const DENY: &str = "deny";
+
+/// The name of the rule that a rule's own `deny` list is.
+pub(super) fn denied_by(name: &str) -> String {
+    format!("{name}: {DENY}")
+}
 
 /// The name of the rule for what no other is for.
 pub(super) const DEFAULT: &str = "default";
@@ -22,13 +29,21 @@ pub(super) const DEFAULT: &str = "default";
 pub(super) struct Shared {
     allow: Networks,
     deny: Networks,
-    matchers: Vec<Matcher>,
+    named: Vec<(Matcher, Vec<Part>)>,
 }
 
 impl Shared {
     pub(super) fn of(config: &Config) -> Arc<Self> {
-        let matchers = config.rules.iter().map(|spec| spec.matcher.clone()).collect();
-        Arc::new(Self { allow: config.allow.clone(), deny: config.deny.clone(), matchers })
+        let named = config.rules.iter().map(|spec| (spec.matcher.clone(), spec.parts.clone())).collect();
+        Arc::new(Self { allow: config.allow.clone(), deny: config.deny.clone(), named })
+    }
+
+    /// Whether no named rule is for the request: none matches that finds in it what it counts by.
+    fn is_left(&self, request: &(impl Request + ?Sized)) -> bool {
+        let is_for = |(matcher, parts): &(Matcher, Vec<Part>)| {
+            matcher.matches(request) && key::key(request, parts).is_some()
+        };
+        !self.named.iter().any(is_for)
     }
 }
 
@@ -41,7 +56,7 @@ pub(super) fn rules<R: Request + ?Sized + 'static>(
     let default = config.default.iter().map(|spec| (spec, None));
     let rules = named.chain(default).flat_map(|(spec, matcher)| {
         let requests = Requests::of(spec, matcher, shared);
-        [denied_by(spec, requests.clone()), Some(rule(spec, requests))]
+        [own_list(spec, requests.clone()), Some(rule(spec, requests))]
     });
     iter::once(denied(shared.clone())).chain(rules.flatten()).collect()
 }
@@ -55,9 +70,9 @@ fn denied<R: Request + ?Sized + 'static>(shared: Arc<ArcSwap<Shared>>) -> Rule<R
 }
 
 /// Refuses who is on a rule's own list.
-fn denied_by<R: Request + ?Sized + 'static>(spec: &Spec, requests: Requests) -> Option<Rule<R>> {
+fn own_list<R: Request + ?Sized + 'static>(spec: &Spec, requests: Requests) -> Option<Rule<R>> {
     let deny = spec.deny.clone();
-    let name = format!("{}: {DENY}", spec.name);
+    let name = denied_by(&spec.name);
     (!deny.is_empty())
         .then(|| refuse(&name, move |request: &R| deny.has(request.client()) && requests.include(request)))
 }
@@ -84,7 +99,7 @@ impl Requests {
         let shared = self.shared.load();
         let is_match = match &self.matcher {
             Some(matcher) => matcher.matches(request),
-            None => !shared.matchers.iter().any(|matcher| matcher.matches(request)),
+            None => shared.is_left(request),
         };
         is_match && !self.allow.has(request.client()) && !shared.allow.has(request.client())
     }

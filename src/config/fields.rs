@@ -9,6 +9,10 @@ pub(super) struct Fields<'m> {
     /// Where the table begins.
     line: usize,
     known: Vec<&'static str>,
+    /// Those that were there, right or wrong.
+    given: Vec<&'static str>,
+    /// What is no table has been told, and lacks nothing besides.
+    is_table: bool,
     mistakes: &'m mut Vec<Mistake>,
 }
 
@@ -16,18 +20,26 @@ impl<'m> Fields<'m> {
     /// The fields of a table; `what` says what it is, in case it is none.
     pub(super) fn of(node: Node, what: &str, mistakes: &'m mut Vec<Mistake>) -> Self {
         let line = node.line;
-        let entries = match node.value {
-            Value::Table(entries) => entries,
+        let (entries, is_table) = match node.value {
+            Value::Table(entries) => (entries, true),
             other => {
                 mistakes.push(Mistake::new(line, format!("{what} is {}: write a table", other.kind())));
-                Vec::new()
+                (Vec::new(), false)
             }
         };
-        Self { entries, line, known: Vec::new(), mistakes }
+        Self { entries, line, known: Vec::new(), given: Vec::new(), is_table, mistakes }
     }
 
-    pub(super) const fn line(&self) -> usize {
-        self.line
+    /// Whether the name was taken and was there.
+    pub(super) fn is_given(&self, name: &str) -> bool {
+        self.given.contains(&name)
+    }
+
+    /// Notes at the table's beginning what it lacks, unless something wrong stands in its place and was told.
+    pub(super) fn missing(&mut self, name: &str, message: &str) {
+        if self.is_table && !self.is_given(name) {
+            self.wrong(self.line, message);
+        }
     }
 
     pub(super) fn wrong(&mut self, line: usize, message: impl Into<String>) {
@@ -38,6 +50,7 @@ impl<'m> Fields<'m> {
     pub(super) fn take(&mut self, name: &'static str) -> Option<Node> {
         self.known.push(name);
         let index = self.entries.iter().position(|entry| entry.name == name)?;
+        self.given.push(name);
         let taken = self.entries.remove(index).node;
         while let Some(index) = self.entries.iter().position(|entry| entry.name == name) {
             let twice = self.entries.remove(index);

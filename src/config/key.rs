@@ -19,7 +19,12 @@ pub(super) enum Part {
     Attribute(String),
 }
 
-pub(super) const PARTS: &str = "all, client, user, path, method, plan, attribute:NAME";
+pub(super) const PARTS: &str = "client, user, path, method, plan, attribute:NAME";
+
+/// Whether this could be what a service calls an attribute or a number.
+pub(super) fn is_name(text: &str) -> bool {
+    text.starts_with(char::is_alphabetic) && text.trim() == text
+}
 
 impl Part {
     pub(super) fn parse(text: &str) -> Option<Self> {
@@ -29,7 +34,7 @@ impl Part {
             "path" => Self::Path,
             "method" => Self::Method,
             "plan" => Self::Plan,
-            _ => Self::Attribute(text.strip_prefix("attribute:").filter(|name| !name.is_empty())?.to_owned()),
+            _ => Self::Attribute(text.strip_prefix("attribute:").filter(|name| is_name(name))?.to_owned()),
         })
     }
 

@@ -109,7 +109,8 @@ impl<R: Request + ?Sized + 'static, C: Clock> LiveLimits<R, C> {
     }
 
     /// Puts the rules of another file in the place of these. A rule that is the same but for its quota keeps its keys, and what they
-    /// have used: see [`RuleRef::set_quota`](crate::RuleRef::set_quota). Checks under way end by the rules that they began with. Of
+    /// have used: see [`RuleRef::set_quota`](crate::RuleRef::set_quota). Any other change of a rule, be it of its name, pattern or list,
+    /// starts it anew with every key's full quota, and [`Changes::started`] says so. Checks under way end by the rules that they began with. Of
     /// two replacements at a time one waits for the other; no check does.
     ///
     /// # Errors

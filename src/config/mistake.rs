@@ -12,10 +12,19 @@ pub struct Mistake {
 }
 
 impl Mistake {
-    pub(super) const fn new(line: usize, message: String) -> Self {
+    pub(super) fn new(line: usize, message: String) -> Self {
         // A parser may have no line for the end of a text.
-        Self { line: if line == 0 { 1 } else { line }, message }
+        Self { line: line.max(1), message: on_one_line(&message) }
     }
+}
+
+/// The message with what cannot be seen escaped, as it may quote from the file: it goes to terminals and logs.
+fn on_one_line(message: &str) -> String {
+    let mut line = String::with_capacity(message.len());
+    for letter in message.chars() {
+        if letter.is_control() { line.extend(letter.escape_default()) } else { line.push(letter) }
+    }
+    line
 }
 
 impl fmt::Display for Mistake {
@@ -33,6 +42,8 @@ pub struct ConfigError {
 impl ConfigError {
     pub(super) fn new(mut mistakes: Vec<Mistake>) -> Self {
         mistakes.sort();
+        // What stands behind several aliases is wrong once.
+        mistakes.dedup();
         Self { mistakes }
     }
 

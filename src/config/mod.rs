@@ -38,26 +38,43 @@
 //! | setting | of a rule | says |
 //! |---|---|---|
 //! | `name` | must be | by what the rule is known |
-//! | `path` | | one pattern or several; `*` is any characters, `?` is one |
-//! | `method`, `plan` | | one or several, as they are written |
+//! | `path` | | one pattern or several: a path from its `/` on, with `*` for any characters, `/` too |
+//! | `method` | | one or several, in either case |
+//! | `plan` | | one or several, as they are written |
 //! | `key` | must be | whose requests are counted together: `all`, or up to four of `client` (an IPv4 address or an IPv6 /64), `user`, `path`, `method`, `plan`, `attribute:NAME` |
 //! | `quota` | must be | `10/s burst 20`, `unlimited`, `blocked`: see [`Quota`](crate::Quota) |
-//! | `algorithm` | | `gcra` when nothing is said: see [`algorithm`](crate::algorithm). `sliding_window_log` keeps exact keys, in memory that grows |
-//! | `cost` | | units of a request, 1 when nothing is said; or the [name of a number](Request::number) of the request's |
+//! | `algorithm` | | `gcra` when nothing is said: see [`algorithm`](crate::algorithm). `sliding_window_log` keeps exact keys, in memory that grows, so `capacity` and `overflow` are refused beside it |
+//! | `cost` | | units of a request, 1 when nothing is said; or the [name of a number](Request::number) of the request's, and then 1 where it has none |
 //! | `capacity` | | keys that may be live at once |
 //! | `overflow` | | `share`, `deny` or `allow`: what a new key meets when so many are |
 //! | `shadow` | | `true`: it counts what it would refuse, and refuses nothing |
 //! | `allow`, `deny` | | networks that do not meet this rule; those that it refuses, as a rule of its own named `NAME: deny` |
 //!
-//! Beside `rules`, which is a list of them, a file may have `default`, a rule without name and pattern for what no other rule is for;
-//! `allow` and `deny`, lists of networks that meet no rule at all, or nothing but a refusal (`allow` is asked first);
+//! Every rule that is for a request is charged, in the order of the file, or none. A rule is for those that fit `path`, `method` and
+//! `plan`, and have all that its `key` asks for: `key = "user"` is for nobody who is not logged in.
+//!
+//! Beside `rules`, which is a list of them, a file may have `default`, a rule without name and pattern for what no other rule is for
+//! (whom a rule's own `allow` lets through, it was for); `allow` and `deny`, lists of networks that meet no rule at all, or nothing but a refusal (`allow` is asked first);
 //! and `first_refusal_answers = true`, with which the first rule that refuses is the answer, as tiers want. What no rule is for is allowed.
+//!
+//! # What a file cannot see
+//!
+//! What could fit no request is a mistake, and so is a file without `rules`, `default` and `deny`. But which plans, attributes and
+//! numbers a service has, and how it spells its paths, is not in the file:
+//!
+//! * Patterns are compared with [`Request::path`] letter by letter. `/login` is not for `/login/`, `//login`, `/Login` or `/%6Cogin`. If
+//!   your router takes these for one, let `path` give what it makes of them.
+//! * A plan, attribute or number with a name that no request knows is one that no request has. [`Counts`](crate::Counts) show a rule
+//!   that is never asked.
+//! * Whoever makes up paths or methods has a fresh quota for each when they are parts of a `key`: let another rule count by `client`.
 
 mod build;
 mod fields;
 mod key;
 mod live;
+mod matcher;
 mod mistake;
+mod networks;
 mod node;
 mod request;
 mod spec;
@@ -77,8 +94,10 @@ use crate::limits::{Limits, LimitsBuilder};
 
 use build::Shared;
 use fields::Fields;
+use matcher::Matcher;
+use networks::Networks;
 use node::{Node, Value};
-use spec::{Matcher, Networks, Spec};
+use spec::Spec;
 
 /// The rules of a file, checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -121,9 +140,10 @@ impl Config {
     /// # Errors
     /// All that is wrong with it, by line.
     pub fn from_named(name: &Path, text: &str) -> Result<Self, ConfigError> {
-        match name.extension().and_then(|extension| extension.to_str()) {
-            Some("yaml" | "yml") => Self::from_yaml(text),
-            Some("json") => Self::from_json(text),
+        let ending = name.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        match &*ending.to_ascii_lowercase() {
+            "yaml" | "yml" => Self::from_yaml(text),
+            "json" => Self::from_json(text),
             _ => Self::from_toml(text),
         }
     }
@@ -140,6 +160,10 @@ impl Config {
         let allow = Networks::read(&mut fields, "allow");
         let deny = Networks::read(&mut fields, "deny");
         let stops_at_first = fields.flag("first_refusal_answers");
+        if default.is_none() && !fields.is_given("deny") {
+            // As a file is while an editor writes it: nothing of it must come into force.
+            fields.missing("rules", "the file limits nothing: write `rules`, an empty list if that is meant");
+        }
         fields.end();
         let rules = rules.map(|node| read_rules(node, mistakes)).unwrap_or_default();
         let default = default.and_then(|node| {

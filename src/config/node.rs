@@ -1,12 +1,17 @@
 //! A file as a tree whose every value knows its line, whatever format it came in.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
-use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
+use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, ScanError, YamlData};
+use saphyr_parser::{Event, Parser};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::config::mistake::Mistake;
+
+/// How many lists and tables may be in each other: four are of use.
+const MAX_DEPTH: usize = 16;
 
 /// A value and the line that it begins on, from 1.
 #[derive(Debug)]
@@ -102,8 +107,13 @@ fn toml_node(node: &Spanned<DeValue<'_>>, lines: &Lines) -> Node {
 
 /// Reads YAML, of which JSON is a part.
 pub(super) fn from_yaml(text: &str) -> Result<Node, Vec<Mistake>> {
-    let documents = MarkedYaml::load_from_str(text)
-        .map_err(|error| vec![Mistake::new(error.marker().line(), error.info().to_owned())])?;
+    let syntax = |error: ScanError| vec![Mistake::new(error.marker().line(), error.info().to_owned())];
+    if let Some(line) = too_deep(text).map_err(syntax)? {
+        let message =
+            format!("more than {MAX_DEPTH} lists and tables in each other: no setting is that deep");
+        return Err(vec![Mistake::new(line, message)]);
+    }
+    let documents = MarkedYaml::load_from_str(text).map_err(syntax)?;
     match &documents[..] {
         [] => Ok(Node { line: 1, value: Value::Table(Vec::new()) }),
         [document] => Ok(yaml_node(document)),
@@ -114,12 +124,43 @@ pub(super) fn from_yaml(text: &str) -> Result<Node, Vec<Mistake>> {
     }
 }
 
+/// Where the lists and tables of a text are too many in each other, those behind aliases with them: a tree is built and taken down by
+/// recursion, which has to end before the stack does.
+fn too_deep(text: &str) -> Result<Option<usize>, ScanError> {
+    // The anchors of the lists and tables that are open, and how deep each is so far.
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    let mut depths = HashMap::new();
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event?;
+        let closed = match event {
+            Event::SequenceStart(anchor, _) | Event::MappingStart(anchor, _) => {
+                open.push((anchor, 1));
+                0
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                let (anchor, depth) = open.pop().unwrap_or_default();
+                depths.insert(anchor, depth);
+                depth
+            }
+            Event::Alias(anchor) => depths.get(&anchor).copied().unwrap_or(0),
+            _ => 0,
+        };
+        if open.len() + closed > MAX_DEPTH {
+            return Ok(Some(span.start.line()));
+        }
+        if let Some((_, depth)) = open.last_mut() {
+            *depth = (*depth).max(closed + 1);
+        }
+    }
+    Ok(None)
+}
+
 fn yaml_node(node: &MarkedYaml<'_>) -> Node {
     let value = match &node.data {
         YamlData::Value(Scalar::String(text)) => Value::Text(text.to_string()),
         YamlData::Value(Scalar::Integer(number)) => Value::Number(*number),
         YamlData::Value(Scalar::Boolean(flag)) => Value::Flag(*flag),
-        YamlData::Value(Scalar::FloatingPoint(_)) => Value::Other("a fraction"),
+        YamlData::Value(Scalar::FloatingPoint(_)) => Value::Other("a fraction, or beyond 64 bits"),
         YamlData::Value(Scalar::Null) => Value::Other("nothing"),
         YamlData::Sequence(list) => Value::List(list.iter().map(yaml_node).collect()),
         YamlData::Mapping(table) => Value::Table(table.iter().map(yaml_entry).collect()),

@@ -6,10 +6,11 @@ use std::net::IpAddr;
 ///
 /// A rule whose key asks for what a request does not have does not apply to it.
 pub trait Request {
-    /// The path, without the query.
+    /// The path from its `/` on, without the query, as your router reads it: decoded, and with one spelling for what it takes for
+    /// one. Who can reach an endpoint by another spelling is not limited by rules for the first.
     fn path(&self) -> &str;
 
-    /// The method, as it is written: `GET`.
+    /// The method: `GET`.
     fn method(&self) -> &str;
 
     /// The client's address, as it is known after proxies that are trusted.

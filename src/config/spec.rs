@@ -1,40 +1,18 @@
 //! Rules as a file states them, checked.
 
 use std::fmt;
-use std::net::IpAddr;
-
-use ipnet::IpNet;
-use wildmatch::WildMatch;
 
 use crate::algorithm::{SLIDING_WINDOW_LOG, Settings, names};
-use crate::config::build::{DEFAULT, DENY};
+use crate::config::build::{DEFAULT, DENY, denied_by};
 use crate::config::fields::Fields;
-use crate::config::key::{MAX_PARTS, PARTS, Part};
+use crate::config::key::{MAX_PARTS, PARTS, Part, is_name};
+use crate::config::matcher::Matcher;
+use crate::config::networks::Networks;
 use crate::config::node::Value;
-use crate::config::request::Request;
 use crate::error::BuildError;
 use crate::limiter::Plan;
 use crate::quota::Quota;
 use crate::store::Overflow;
-
-/// Which requests a rule is for: those that fit one of each list that is not empty.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Matcher {
-    pub(super) paths: Vec<WildMatch>,
-    pub(super) methods: Vec<String>,
-    pub(super) plans: Vec<String>,
-}
-
-impl Matcher {
-    pub(super) fn matches(&self, request: &(impl Request + ?Sized)) -> bool {
-        let is_one = |list: &[String], value: Option<&str>| {
-            list.is_empty() || value.is_some_and(|value| list.iter().any(|one| one == value))
-        };
-        (self.paths.is_empty() || self.paths.iter().any(|path| path.matches(request.path())))
-            && is_one(&self.methods, Some(request.method()))
-            && is_one(&self.plans, request.plan())
-    }
-}
 
 /// The units that a request costs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,49 +38,11 @@ pub(super) struct Spec {
     pub(super) deny: Networks,
 }
 
-/// Networks.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Networks(Vec<IpNet>);
-
-impl Networks {
-    pub(super) const fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(super) fn has(&self, client: Option<IpAddr>) -> bool {
-        // An IPv4 address is one, whichever way it is written.
-        client.is_some_and(|addr| self.0.iter().any(|net| net.contains(&addr.to_canonical())))
-    }
-
-    /// Networks, or single addresses.
-    pub(super) fn read(fields: &mut Fields<'_>, name: &'static str) -> Self {
-        let mut networks = Vec::new();
-        for (line, text) in fields.texts(name) {
-            match text.parse().or_else(|_| text.parse::<IpAddr>().map(IpNet::from)) {
-                Ok(network) => networks.push(network),
-                Err(_) => {
-                    fields.wrong(
-                        line,
-                        format!(
-                            "`{text}` is no network: write an address, or one with a length, as 10.0.0.0/8"
-                        ),
-                    );
-                }
-            }
-        }
-        Self(networks)
-    }
-}
-
 impl Spec {
     /// A rule of the list, whose name is none of `names` yet. `None` if it is not whole; what is wrong was noted.
     pub(super) fn read(mut fields: Fields<'_>, names: &mut Vec<String>) -> Option<Self> {
         let name = name(&mut fields, names);
-        let matcher = Matcher {
-            paths: fields.texts("path").iter().map(|(_, path)| WildMatch::new(path)).collect(),
-            methods: fields.texts("method").into_iter().map(|(_, method)| method).collect(),
-            plans: fields.texts("plan").into_iter().map(|(_, plan)| plan).collect(),
-        };
+        let matcher = Matcher::read(&mut fields);
         Self::read_limit(fields, name, matcher)
     }
 
@@ -110,9 +50,9 @@ impl Spec {
     pub(super) fn read_limit(mut fields: Fields<'_>, name: String, matcher: Matcher) -> Option<Self> {
         let parts = parts(&mut fields);
         let limit = limit(&mut fields);
-        let cost = cost(&mut fields);
-        let capacity = fields.count("capacity");
-        let overflow = overflow(&mut fields);
+        let cost = cost(&mut fields, limit.as_ref().map(|(quota, _)| *quota));
+        let is_exact = limit.as_ref().is_some_and(|(_, algorithm)| algorithm == SLIDING_WINDOW_LOG);
+        let (capacity, overflow) = room(&mut fields, is_exact);
         let is_shadow = fields.flag("shadow");
         let (allow, deny) = (Networks::read(&mut fields, "allow"), Networks::read(&mut fields, "deny"));
         fields.end();
@@ -147,12 +87,15 @@ impl fmt::Display for Spec {
 }
 
 fn name(fields: &mut Fields<'_>, names: &mut Vec<String>) -> String {
-    let rule_line = fields.line();
     let Some((line, name)) = fields.text("name") else {
-        fields.wrong(rule_line, "a rule without `name`: write one");
+        fields.missing("name", "a rule without `name`: write one");
         return String::new();
     };
-    if [DENY, DEFAULT].contains(&&*name) {
+    // The name of a rule's own list comes by itself, too.
+    let is_taken = [DENY, DEFAULT].contains(&&*name) || name.ends_with(&denied_by(""));
+    if name.trim().is_empty() || name.contains(char::is_control) {
+        fields.wrong(line, format!("`name` is `{name}`: write letters that can be read"));
+    } else if is_taken {
         fields.wrong(line, format!("`{name}` is the name of what comes by itself: write another"));
     } else if names.contains(&name) {
         fields.wrong(line, format!("a second rule named `{name}`: write another name"));
@@ -162,10 +105,9 @@ fn name(fields: &mut Fields<'_>, names: &mut Vec<String>) -> String {
 }
 
 fn parts(fields: &mut Fields<'_>) -> Option<Vec<Part>> {
-    let line = fields.line();
     let texts = fields.texts("key");
     if texts.is_empty() {
-        fields.wrong(line, format!("no `key`: write what is counted together, some of {PARTS}"));
+        fields.missing("key", &format!("no `key`: write what is counted together: all, or some of {PARTS}"));
         return None;
     }
     if let [(_, text)] = &texts[..]
@@ -182,7 +124,12 @@ fn parts(fields: &mut Fields<'_>) -> Option<Vec<Part>> {
     for (line, text) in &texts {
         match Part::parse(text) {
             Some(part) => parts.push(part),
-            None => fields.wrong(*line, format!("`{text}` is no part of a key: write some of {PARTS}")),
+            None if text == "all" => {
+                fields.wrong(*line, "`all` is a key by itself: write it alone, or leave it out");
+            }
+            None => {
+                fields.wrong(*line, format!("`{text}` is no part of a key: write all, or some of {PARTS}"));
+            }
         }
     }
     (parts.len() == texts.len()).then_some(parts)
@@ -190,11 +137,10 @@ fn parts(fields: &mut Fields<'_>) -> Option<Vec<Part>> {
 
 /// The quota and the algorithm, which fit each other.
 fn limit(fields: &mut Fields<'_>) -> Option<(Quota, String)> {
-    let line = fields.line();
     let quota = fields.text("quota");
     let algorithm = fields.text("algorithm");
     let Some((line, text)) = quota else {
-        fields.wrong(line, "no `quota`: write one, as `100/min` or `10/s burst 20`");
+        fields.missing("quota", "no `quota`: write one, as `100/min` or `10/s burst 20`");
         return None;
     };
     let quota: Quota = match text.parse() {
@@ -221,17 +167,44 @@ fn limit(fields: &mut Fields<'_>) -> Option<(Quota, String)> {
     }
 }
 
-fn cost(fields: &mut Fields<'_>) -> Option<Cost> {
+fn cost(fields: &mut Fields<'_>, quota: Option<Quota>) -> Option<Cost> {
     let Some(node) = fields.take("cost") else { return Some(Cost::Fixed(1)) };
     let found = match node.value {
-        Value::Number(units) if units > 0 => return Some(Cost::Fixed(units.unsigned_abs())),
-        Value::Text(name) if !name.is_empty() => return Some(Cost::Named(name)),
+        Value::Number(units) if units > 0 => {
+            let units = units.unsigned_abs();
+            if let Some(rate) = quota.and_then(|quota| quota.rate()).filter(|rate| rate.capacity() < units) {
+                let most = rate.capacity();
+                let message = format!(
+                    "`cost` is {units}, and the quota never has more than {most}: no request would be allowed; write at most {most}, or a larger quota"
+                );
+                fields.wrong(node.line, message);
+                return None;
+            }
+            return Some(Cost::Fixed(units));
+        }
+        Value::Text(name) if is_name(&name) => return Some(Cost::Named(name)),
+        Value::Text(text) => format!("the text `{text}`"),
         Value::Number(units) => units.to_string(),
         other => other.kind().to_owned(),
     };
-    let wanted = "a whole number from 1, or the name of a number of the request's";
+    let wanted = "a whole number from 1, without quotes, or the name of a number of the request's";
     fields.wrong(node.line, format!("`cost` is {found}: write {wanted}"));
     None
+}
+
+/// The keys that have room, and what others meet. A log has no such bound, so who states one would be wrong about its memory.
+fn room(fields: &mut Fields<'_>, is_exact: bool) -> (Option<u64>, Option<Overflow>) {
+    if is_exact {
+        for name in ["capacity", "overflow"] {
+            if let Some(node) = fields.take(name) {
+                let message = format!(
+                    "`{name}` with {SLIDING_WINDOW_LOG}, which keeps all keys: leave it out, or write another algorithm"
+                );
+                fields.wrong(node.line, message);
+            }
+        }
+    }
+    (fields.count("capacity"), overflow(fields))
 }
 
 fn overflow(fields: &mut Fields<'_>) -> Option<Overflow> {

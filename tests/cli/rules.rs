@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::support::{example_log, refusal_of, stdout_of};
+use crate::support::{example_log, refusal_of, stdout_of, tollgate};
 
 /// A file that is there for as long as the directory is.
 fn file(dir: &tempfile::TempDir, name: &str, text: &str) -> PathBuf {
@@ -93,6 +93,34 @@ fn a_log_is_told_rule_by_rule() {
     assert_eq!(report, expected);
     let text = stdout_of(&["replay", "--rules", &rules, "-"], &log[..log.len() - 21]);
     assert!(text.starts_with("4 requests, 0 lines unparsed\n2 allowed, 2 denied\n"), "{text}");
+}
+
+#[test]
+fn rules_that_no_request_met_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let rules = "rules = [{name = 'paid', key = 'all', plan = 'paid', quota = '1/s'},\n\
+                 {name = 'site', key = 'all', quota = '9/s', deny = '192.0.2.1'}]";
+    let rules = file(&dir, "rules.toml", rules).display().to_string();
+    let done =
+        tollgate().args(["replay", "--rules", &rules, "-"]).write_stdin("60,10.0.0.1\n").assert().success();
+    let told = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+    assert!(told.starts_with("no request of the log met `paid`\n"), "{told}");
+}
+
+#[test]
+fn standard_input_is_one_of_two() {
+    let refusal = refusal_of(&["replay", "--rules", "-", "-"], b"");
+    assert!(refusal.contains("standard input is the rules or the log"), "{refusal}");
+    let shown = stdout_of(&["check-rules", "-"], b"rules = [{name = 'a', key = 'all', quota = '1/s'}]");
+    assert_eq!(shown, "a: 1/s by gcra\n");
+}
+
+#[test]
+fn an_empty_log_and_an_empty_file_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    assert!(refusal_of(&["replay", "--rules", &sample(), "-"], b"").contains("no line of the log"));
+    let empty = file(&dir, "empty.toml", "").display().to_string();
+    assert!(refusal_of(&["check-rules", &empty], b"").contains("empty.toml:1: the file limits nothing"));
 }
 
 /// One rule of a file is one limit: what `--limit` answers.

@@ -118,3 +118,61 @@ fn checks_go_on_while_files_come_and_go() {
     });
     assert_eq!(admitted.into_inner(), 1_000);
 }
+
+/// Each call takes its part of the quota that it met, whichever of the two that was, and the parts add up to a whole.
+#[test]
+fn quotas_that_change_under_load_give_no_fresh_burst() {
+    let files = [config(&[("a", "1000/day")]), config(&[("a", "2000/day")])];
+    let live = live(files[0].clone());
+    let (taken, done) = (AtomicU64::new(0), AtomicBool::new(false));
+    // In 2000ths of the quota.
+    let ask = || {
+        let limits = live.load();
+        let outcome = limits.check_at(&Call::by("alice"), 0);
+        if outcome.is_allowed() {
+            taken.fetch_add(2_000 / outcome.decision().limit(), Ordering::Relaxed);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !done.load(Ordering::Acquire) {
+                    ask();
+                }
+            });
+        }
+        for turn in 1..=200 {
+            let changes = live.replace(files[turn % 2].clone()).unwrap();
+            assert_eq!(changes.requoted, ["a"]);
+        }
+        done.store(true, Ordering::Release);
+    });
+    live.replace(files[1].clone()).unwrap();
+    (0..2_001).for_each(|_| ask());
+    assert_eq!(taken.into_inner(), 2_000);
+}
+
+#[test]
+fn a_rule_with_another_name_or_algorithm_starts_anew_and_is_said_to() {
+    let live = live(config(&[("a", "3/min")]));
+    assert_eq!(allowed(&live, "alice", 5, 0), 3);
+    let changes = live.replace(config(&[("b", "3/min")])).unwrap();
+    assert_eq!((&*changes.started, &*changes.removed), (&["b".to_owned()][..], &["a".to_owned()][..]));
+    assert_eq!(allowed(&live, "alice", 5, 0), 3);
+    let window = "[[rules]]\nname = 'b'\nkey = 'user'\nquota = '3/min'\nalgorithm = 'fixed_window'";
+    let changes = live.replace(Config::from_toml(window).unwrap()).unwrap();
+    assert_eq!((&*changes.started, &*changes.removed), (&["b".to_owned()][..], &[][..]));
+    assert_eq!(allowed(&live, "alice", 5, 0), 3);
+}
+
+#[test]
+fn a_file_that_cannot_be_kept_changes_nothing() {
+    let live = live(config(&[("a", "3/min"), ("b", "3/min")]));
+    assert_eq!(allowed(&live, "alice", 2, 0), 2);
+    let huge = "[[rules]]\nname = 'a'\nkey = 'user'\nquota = '300/min'\n\
+                [[rules]]\nname = 'c'\nkey = 'user'\nquota = '1/min'\ncapacity = 9223372036854775807";
+    let error = live.replace(Config::from_toml(huge).unwrap()).unwrap_err().to_string();
+    assert!(error.contains("no memory for a capacity"), "{error}");
+    assert_eq!(live.load().rule("a").unwrap().quota().to_string(), "3/min");
+    assert_eq!(allowed(&live, "alice", 5, 0), 1);
+}

@@ -42,7 +42,10 @@ file could not be read whole, or no line of the log could be read.";
 const RULES_EXAMPLES: &str = "\
 Examples:
   tollgate check-rules rules.toml
-  tollgate replay --rules rules.toml access.log";
+  tollgate replay --rules rules.toml access.log
+
+Exit codes: 0 the rules are right; 1 they could not be written out; 2 they are not right, or could not be
+read: then nothing of the file is in force.";
 
 const SYNTH_EXAMPLES: &str = "\
 Examples:
@@ -111,6 +114,9 @@ pub(crate) struct ReplayArgs {
     pub(crate) limits: Vec<Quota>,
 
     /// A file of rules to try instead, as `check-rules` takes it: all of them on every request.
+    ///
+    /// Paths are matched as the log spells them, without their query. `bytes` is the only number that a rule may take for
+    /// its cost. A log names no plan and no attribute, so rules that ask for one are not asked, and are named.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["limits", "algorithms", "key", "cost"])]
     pub(crate) rules: Option<PathBuf>,
 

@@ -30,6 +30,10 @@ pub(crate) fn check(args: &CheckRulesArgs) -> Result<(), Failure> {
 
 /// Runs `tollgate replay --rules`: every request in the order of time, as rules may count all clients together.
 pub(crate) fn replay(file: &Path, args: &ReplayArgs) -> Result<(), Failure> {
+    let is_stdin = |path: &Path| path.as_os_str() == input::STDIN;
+    if is_stdin(file) && args.log.files.iter().any(|log| is_stdin(log)) {
+        return Err(Failure::Input("standard input is the rules or the log: name a file for one".to_owned()));
+    }
     let config = read(file)?;
     let limits = config
         .add_to(Limits::builder().clock(ManualClock::new(0)))
@@ -46,6 +50,7 @@ pub(crate) fn replay(file: &Path, args: &ReplayArgs) -> Result<(), Failure> {
         Output::Text => {
             // Who has closed standard error still wants the report.
             let _ = write_complaints(&report.reading, io::stderr().lock());
+            let _ = report.write_unasked(io::stderr().lock());
             report.write_text(anstream::stdout().lock())?;
         }
     }
@@ -68,7 +73,7 @@ fn decide(limits: &Limits<Call, ManualClock>, log: Log, reading: Reading) -> Rep
         RuleReport::new(rule.name(), rule.quota(), rule.counts().unwrap_or_default(), clients)
     });
     // A list that denied nobody, and may be empty, is not shown.
-    let rules = rules.filter(|rule| rule.name != "deny" || rule.denied > 0).collect();
+    let rules = rules.filter(|rule| !rule.is_list || rule.denied > 0).collect();
     Report { denied, rules, reading }
 }
 

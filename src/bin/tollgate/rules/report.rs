@@ -17,6 +17,9 @@ pub(crate) struct Report {
 #[derive(Serialize)]
 pub(crate) struct RuleReport {
     pub(crate) name: String,
+    /// Refuses whom a list names, and is asked about nobody else.
+    #[serde(skip)]
+    pub(crate) is_list: bool,
     quota: String,
     /// Requests that the rule is for and that reached it.
     asked: u64,
@@ -32,6 +35,7 @@ impl RuleReport {
         let Counts { allowed, denied, shadow_denied, .. } = counts;
         Self {
             name: name.to_owned(),
+            is_list: name == "deny" || name.ends_with(": deny"),
             quota: quota.to_string(),
             asked: allowed + denied + shadow_denied,
             allowed,
@@ -65,6 +69,20 @@ impl Report {
         serde_json::to_writer(&mut out, &whole)?;
         out.write_all(b"\n")?;
         out.flush()
+    }
+
+    /// Names the rules that were for no request: whoever wrote one expects it to do something.
+    pub(crate) fn write_unasked(&self, mut out: impl Write) -> io::Result<()> {
+        let unasked = self.rules.iter().filter(|rule| rule.asked == 0 && !rule.is_list);
+        let names: Vec<_> = unasked.map(|rule| format!("`{}`", rule.name)).collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "no request of the log met {}", names.join(", "))?;
+        writeln!(
+            out,
+            "(a log names no plan and no attribute, and perhaps no user; a host name is no client's address)"
+        )
     }
 
     /// For people.
