@@ -198,7 +198,7 @@ fn leased_processes_stay_within_the_bound_at_every_demand() {
 #[test]
 fn leased_units_are_never_more_than_were_charged_and_all_of_them_are_found() {
     let server = Server::start();
-    let limit = 3_000;
+    let (limit, used) = (3_000, 1_000);
     let work = Work {
         port: server.port(),
         limit,
@@ -208,16 +208,16 @@ fn leased_units_are_never_more_than_were_charged_and_all_of_them_are_found() {
         per_second: 0,
         is_tls: false,
     };
+    let exact = Work { max_units: 0, ..work };
+    // A key in use: where hardly anything is taken, units of one process may lapse when another gives back before it.
+    runtime().block_on(async { assert!(exact.limiter().check_n("key", used).await.is_allowed()) });
     let works = [work, Work { calls: 700, ..work }, Work { calls: 90, ..work }, Work { calls: 9, ..work }];
     let (admitted, elapsed) = run(&works);
     assert!(elapsed < Duration::from_secs(28), "one comes back in 29 s");
-    assert!(admitted <= limit);
     // What was not admitted was given back, and one who comes later gets it, to the last.
-    let left = runtime().block_on(async {
-        let limiter = Work { max_units: 0, calls: limit, ..work }.limiter();
-        Work { max_units: 0, calls: limit - admitted + 5, per_second: 0, ..work }.run(&limiter).await
-    });
-    assert_eq!(admitted + left, limit, "{admitted} and {left}");
+    let calls = limit - used - admitted + 5;
+    let left = runtime().block_on(async { Work { calls, ..exact }.run(&exact.limiter()).await });
+    assert_eq!(used + admitted + left, limit, "{admitted} and {left}");
 }
 
 /// A key that nobody asks for gives its units back after a while, and whoever asks in that moment loses none.

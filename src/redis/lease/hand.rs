@@ -129,6 +129,8 @@ impl Hand {
             }
             left -= units;
         }
+        // From the front of the line on: what is given back before moves up what is behind it.
+        parts.reverse();
         parts
     }
 }
