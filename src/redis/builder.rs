@@ -32,6 +32,9 @@ pub enum Mode {
     /// Units are charged before they are spent, so no more are ever admitted than were charged; but they can be spent later. With N processes, in any
     /// interval T of a quota with burst `b` and `r` units a second: at most `b + r * T + N * max_units`.
     ///
+    /// By a time of the caller's own, and together with others by [`charge_all`](super::charge_all), Redis decides all the same. A
+    /// [`reset`](RedisLimiter::reset) leaves what processes have in hand.
+    ///
     /// A decision's `remaining` is what this process has in hand. One call may cost `max_units` at most to be decided by this process; Redis decides on larger ones.
     Leased {
         /// The most units of a key that this process has in hand. A tenth of the burst is a good start.
@@ -40,12 +43,15 @@ pub enum Mode {
 }
 
 impl Mode {
-    fn leases(self, quota: Quota) -> Option<Leases> {
+    fn leases(self, quota: Quota) -> Result<Option<Leases>, BuildError> {
         match (self, quota.rate()) {
-            (Self::Leased { max_units }, Some(rate)) if max_units > 0 => {
-                Some(Leases::new(Sizes::new(rate, max_units.min(rate.capacity()))))
+            (Self::Leased { max_units: 0 }, _) => Err(BuildError::Other(
+                "a lease of 0 units is none: write 1 or more, a tenth of the burst for example, or Mode::Exact".to_owned(),
+            )),
+            (Self::Leased { max_units }, Some(rate)) => {
+                Ok(Some(Leases::new(Sizes::new(rate, max_units.min(rate.capacity())))))
             }
-            _ => None,
+            _ => Ok(None),
         }
     }
 }
@@ -132,11 +138,8 @@ impl<K: ?Sized> RedisLimiterBuilder<K> {
     /// # Errors
     /// When the quota does not fit the algorithm, or names and shares are not as they must be; the error says what to write instead.
     pub fn build(self, redis: &Redis) -> Result<RedisLimiter<K>, BuildError> {
-        let rule = Rule::new(
-            self.quota,
-            &self.algorithm,
-            (self.window_offset.as_micros() % u128::from(u64::MAX)) as u64,
-        )?;
+        let offset_us = u64::try_from(self.window_offset.as_micros()).unwrap_or(u64::MAX);
+        let rule = Rule::new(self.quota, &self.algorithm, offset_us)?;
         check_name("name", &self.name, &['{', '}', ':'])?;
         if let Some(tag) = &self.hash_tag {
             check_name("hash tag", tag, &['{', '}'])?;
@@ -155,7 +158,7 @@ impl<K: ?Sized> RedisLimiterBuilder<K> {
             is_tagged: self.hash_tag.is_some(),
             fallback: Fallback::new(self.outage, self.quota, &self.algorithm, self.capacity)?,
             counters: Counters::default(),
-            leases: self.mode.leases(self.quota),
+            leases: self.mode.leases(self.quota)?,
         };
         Ok(RedisLimiter::new(Arc::new(core)))
     }

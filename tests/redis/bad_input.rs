@@ -1,6 +1,6 @@
 //! What Redis refuses, and what nobody should have put there.
 
-use tollgate::redis::{Failure, Outage, Redis, RedisLimiter, Source, charge_all};
+use tollgate::redis::{Failure, Mode, Outage, Redis, RedisLimiter, Source, charge_all};
 use tollgate::{BuildError, Quota};
 
 use crate::block_on;
@@ -175,6 +175,8 @@ fn bad_settings_are_refused_with_what_to_write() {
     assert!(with("sliding_window_counter", Quota::per_second(1 << 27)).contains("write at most 67108864"));
     assert!(with("sliding_window_log", Quota::per_second(1 << 27)).contains("write at most 16777216"));
     assert!(with("nothing", Quota::per_second(1)).contains("write token_bucket, gcra"));
+    let none = RedisLimiter::<str>::builder("rule", Quota::per_second(1)).mode(Mode::Leased { max_units: 0 });
+    assert!(none.build(&redis).unwrap_err().to_string().contains("write 1 or more"));
     for share in [0.0, -1.0, 1.5, f64::NAN] {
         let builder =
             RedisLimiter::<str>::builder("rule", Quota::per_second(1)).outage(Outage::Local { share });

@@ -4,6 +4,8 @@ mod bad_input;
 mod blocking;
 mod clock;
 mod cluster;
+#[cfg(feature = "tracing")]
+mod events;
 mod fleet;
 mod lost_reply;
 mod outage;
