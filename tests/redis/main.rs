@@ -7,6 +7,9 @@ mod cluster;
 #[cfg(feature = "tracing")]
 mod events;
 mod fleet;
+#[cfg(feature = "tracing")]
+#[path = "../lines/mod.rs"]
+mod lines;
 mod lost_reply;
 mod outage;
 mod precision;
