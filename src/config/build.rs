@@ -1,5 +1,6 @@
 //! From what a file states to rules that are asked.
 
+use std::collections::BTreeMap;
 use std::iter;
 use std::sync::Arc;
 
@@ -47,15 +48,41 @@ impl Shared {
     }
 }
 
-/// The rules in the order in which they are asked.
+/// What one rule looks at besides. It is swapped when a rule stays whose match, list or cost is another.
+#[derive(Debug)]
+pub(super) struct Own {
+    /// `None`: the requests that no other rule is for.
+    matcher: Option<Matcher>,
+    allow: Networks,
+    cost: Cost,
+}
+
+/// By the rule's name.
+pub(super) type Owns = BTreeMap<String, Arc<ArcSwap<Own>>>;
+
+impl Own {
+    pub(super) fn of(spec: &Spec) -> Arc<Self> {
+        let matcher = (spec.name != DEFAULT).then(|| spec.matcher.clone());
+        Arc::new(Self { matcher, allow: spec.allow.clone(), cost: spec.cost.clone() })
+    }
+
+    fn cost(&self, request: &(impl Request + ?Sized)) -> u64 {
+        match &self.cost {
+            Cost::Fixed(units) => *units,
+            Cost::Named(name) => request.number(name).unwrap_or(1),
+        }
+    }
+}
+
+/// The rules in the order in which they are asked, each looking at its own.
 pub(super) fn rules<R: Request + ?Sized + 'static>(
     config: &Config,
     shared: &Arc<ArcSwap<Shared>>,
+    owns: &Owns,
 ) -> Vec<Rule<R>> {
-    let named = config.rules.iter().map(|spec| (spec, Some(spec.matcher.clone())));
-    let default = config.default.iter().map(|spec| (spec, None));
-    let rules = named.chain(default).flat_map(|(spec, matcher)| {
-        let requests = Requests::of(spec, matcher, shared);
+    let rules = config.specs().flat_map(|spec| {
+        let own = owns.get(&spec.name).cloned().unwrap_or_else(|| Arc::new(ArcSwap::new(Own::of(spec))));
+        let requests = Requests { own, shared: shared.clone() };
         [own_list(spec, requests.clone()), Some(rule(spec, requests))]
     });
     iter::once(denied(shared.clone())).chain(rules.flatten()).collect()
@@ -84,24 +111,18 @@ fn refuse<R: ?Sized + 'static>(name: &str, whom: impl Fn(&R) -> bool + Send + Sy
 /// The requests that one rule is for.
 #[derive(Clone)]
 struct Requests {
-    /// `None`: those that no other rule is for.
-    matcher: Option<Matcher>,
-    allow: Networks,
+    own: Arc<ArcSwap<Own>>,
     shared: Arc<ArcSwap<Shared>>,
 }
 
 impl Requests {
-    fn of(spec: &Spec, matcher: Option<Matcher>, shared: &Arc<ArcSwap<Shared>>) -> Self {
-        Self { matcher, allow: spec.allow.clone(), shared: shared.clone() }
-    }
-
     fn include(&self, request: &(impl Request + ?Sized)) -> bool {
-        let shared = self.shared.load();
-        let is_match = match &self.matcher {
+        let (own, shared) = (self.own.load(), self.shared.load());
+        let is_match = match &own.matcher {
             Some(matcher) => matcher.matches(request),
             None => shared.is_left(request),
         };
-        is_match && !self.allow.has(request.client()) && !shared.allow.has(request.client())
+        is_match && !own.allow.has(request.client()) && !shared.allow.has(request.client())
     }
 }
 
@@ -114,7 +135,7 @@ where
 }
 
 fn rule<R: Request + ?Sized + 'static>(spec: &Spec, requests: Requests) -> Rule<R> {
-    let parts = spec.parts.clone();
+    let (parts, own) = (spec.parts.clone(), requests.own.clone());
     let find = borrowing(
         move |request: &R| {
             if requests.include(request) { key::key(request, &parts) } else { None }
@@ -131,10 +152,6 @@ fn rule<R: Request + ?Sized + 'static>(spec: &Spec, requests: Requests) -> Rule<
         (None, true) => rule.capacity(1),
         (None, false) => rule,
     };
-    let rule = match spec.cost.clone() {
-        Cost::Fixed(1) => rule,
-        Cost::Fixed(units) => rule.cost(move |_| units),
-        Cost::Named(name) => rule.cost(move |request| request.number(&name).unwrap_or(1)),
-    };
+    let rule = rule.cost(move |request| own.load().cost(request));
     if spec.is_shadow { rule.shadow() } else { rule }
 }

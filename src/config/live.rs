@@ -8,7 +8,7 @@ use arc_swap::{ArcSwap, Guard};
 
 use crate::clock::{Clock, DefaultClock};
 use crate::config::Config;
-use crate::config::build::{self, Shared};
+use crate::config::build::{self, Own, Owns, Shared};
 use crate::config::request::Request;
 use crate::config::spec::Spec;
 use crate::error::BuildError;
@@ -42,6 +42,7 @@ pub struct LiveLimits<R: ?Sized, C = DefaultClock> {
 struct State<R: ?Sized, C> {
     config: Config,
     limits: Limits<R, C>,
+    owns: Owns,
 }
 
 /// The limits of now, for one request: whoever holds on to it is checked by rules that may have been replaced.
@@ -62,7 +63,9 @@ pub struct Changes {
     pub kept: Vec<String>,
     /// With another quota: what their keys have used counts on.
     pub requoted: Vec<String>,
-    /// New, or so different that their keys start anew.
+    /// For other requests, at another cost, as a shadow or no more, and perhaps with another quota: what their keys have used counts on.
+    pub altered: Vec<String>,
+    /// New, or with other keys, another algorithm, or other room for keys, so that these start anew.
     pub started: Vec<String>,
     /// Gone.
     pub removed: Vec<String>,
@@ -104,14 +107,20 @@ impl<R: Request + ?Sized + 'static, C: Clock> LiveLimits<R, C> {
     /// When there is no memory for a capacity.
     pub fn build(config: Config, builder: LimitsBuilder<R, C>) -> Result<Self, BuildError> {
         let shared = Arc::new(ArcSwap::new(Shared::of(&config)));
-        let limits = config.add_rules(builder, &shared).build()?;
-        Ok(Self { state: ArcSwap::from_pointee(State { config, limits }), shared, turn: Mutex::new(()) })
+        let owns = fresh(&config);
+        let limits = config.add_rules(builder, &shared, &owns).build()?;
+        Ok(Self {
+            state: ArcSwap::from_pointee(State { config, limits, owns }),
+            shared,
+            turn: Mutex::new(()),
+        })
     }
 
-    /// Puts the rules of another file in the place of these. A rule that is the same but for its quota keeps its keys, and what they
-    /// have used: see [`RuleRef::set_quota`](crate::RuleRef::set_quota). Any other change of a rule, be it of its name, pattern or list,
-    /// starts it anew with every key's full quota, and [`Changes::started`] says so. Checks under way end by the rules that they began with. Of
-    /// two replacements at a time one waits for the other; no check does.
+    /// Puts the rules of another file in the place of these. A rule of the same name keeps its keys, and what they have used, whatever else
+    /// of it has changed: see [`RuleRef::set_quota`](crate::RuleRef::set_quota). Only what its words mean nothing to starts it anew with
+    /// every key's full quota, and [`Changes::started`] says so: other keys, another algorithm, windows of another length, or another
+    /// `capacity` or `overflow`. Checks under way end by the quotas that they began with. Of two replacements at a time one waits for the other; no
+    /// check does.
     ///
     /// # Errors
     /// When there is no memory for a capacity. Then nothing changes.
@@ -119,40 +128,62 @@ impl<R: Request + ?Sized + 'static, C: Clock> LiveLimits<R, C> {
         // A panic of another replacement has left the rules as they were.
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let former = self.state.load();
-        let (limits, stays) = next(&former, &config, &self.shared)?;
-        let changes = changes(&former.config, &config, &stays);
-        self.shared.store(Shared::of(&config));
-        self.state.store(Arc::new(State { config, limits }));
+        let (next, stays) = next(&former, config, &self.shared)?;
+        let changes = changes(&former.config, &next.config, &stays);
+        self.shared.store(Shared::of(&next.config));
+        for spec in next.config.specs() {
+            if let Some(own) = next.owns.get(&spec.name) {
+                own.store(Own::of(spec));
+            }
+        }
+        self.state.store(Arc::new(next));
         #[cfg(feature = "tracing")]
         tracing::info!(?changes, "rules replaced");
         Ok(changes)
     }
 }
 
-/// The limits of the next file, and the names of the rules that stay.
+/// What each rule looks at, of rules that are new.
+fn fresh(config: &Config) -> Owns {
+    config.specs().map(|spec| (spec.name.clone(), Arc::new(ArcSwap::new(Own::of(spec))))).collect()
+}
+
+/// The next file's state, and the names of the rules that stay.
 fn next<R: Request + ?Sized + 'static, C: Clock>(
     former: &State<R, C>,
-    config: &Config,
+    config: Config,
     shared: &Arc<ArcSwap<Shared>>,
-) -> Result<(Limits<R, C>, Vec<String>), BuildError> {
-    let stays = |spec: &&Spec| former.config.specs().any(|old| is_same_but_quota(old, spec));
+) -> Result<(State<R, C>, Vec<String>), BuildError> {
+    let stays = |spec: &&Spec| former.config.specs().any(|old| has_same_keys(old, spec));
     let mut stays: Vec<String> = config.specs().filter(stays).map(|spec| spec.name.clone()).collect();
     loop {
-        let limits = assemble(former, config, shared, &stays)?;
+        let mut owns = fresh(&config);
+        let kept = former.owns.iter().filter(|(name, _)| stays.contains(name));
+        owns.extend(kept.map(|(name, own)| (name.clone(), own.clone())));
+        let limits = assemble(former, &config, shared, &owns, &stays)?;
         let changed = |spec: &&Spec| {
             let rule = limits.rule(&spec.name).filter(|_| stays.contains(&spec.name));
             rule.is_some_and(|rule| rule.set_quota(spec.quota).is_err())
         };
-        match config.specs().find(changed) {
-            // A window of another length cannot go on with the counts of the former.
-            Some(failed) => stays.retain(|name| *name != failed.name),
-            None => return Ok((limits, stays)),
+        // A window of another length cannot go on with the counts of the former.
+        if let Some(failed) = config.specs().find(changed) {
+            stays.retain(|name| *name != failed.name);
+            continue;
         }
+        let rules = config.specs().filter_map(|spec| Some((limits.rule(&spec.name)?, spec.is_shadow)));
+        rules.for_each(|(rule, is_shadow)| rule.set_shadow(is_shadow));
+        return Ok((State { config, limits, owns }, stays));
     }
 }
 
+/// Whether the words of one rule mean the same in another, but for the quota.
+fn has_same_keys(old: &Spec, new: &Spec) -> bool {
+    let keys = |spec: &Spec| (spec.name.clone(), spec.parts.clone(), spec.algorithm.clone(), spec.capacity);
+    keys(old) == keys(new) && old.overflow == new.overflow
+}
+
 fn is_same_but_quota(old: &Spec, new: &Spec) -> bool {
-    old.name == new.name && *old == Spec { quota: old.quota, ..new.clone() }
+    *old == Spec { quota: old.quota, ..new.clone() }
 }
 
 /// New rules, but for those that stay.
@@ -160,9 +191,10 @@ fn assemble<R: Request + ?Sized + 'static, C: Clock>(
     former: &State<R, C>,
     config: &Config,
     shared: &Arc<ArcSwap<Shared>>,
+    owns: &Owns,
     stays: &[String],
 ) -> Result<Limits<R, C>, BuildError> {
-    let rules = build::rules(config, shared).into_iter();
+    let rules = build::rules(config, shared, owns).into_iter();
     let builder = rules.fold(former.limits.rebuild(), |builder, rule| {
         let stays = rule.name() == build::DENY || stays.iter().any(|name| name == rule.name());
         match former.limits.rule(rule.name()).filter(|_| stays) {
@@ -178,8 +210,9 @@ fn changes(former: &Config, config: &Config, stays: &[String]) -> Changes {
     for spec in config.specs() {
         let old = former.specs().find(|old| old.name == spec.name);
         let list = match old.filter(|old| stays.contains(&old.name)) {
-            Some(old) if old.quota == spec.quota => &mut changes.kept,
-            Some(_) => &mut changes.requoted,
+            Some(old) if old == spec => &mut changes.kept,
+            Some(old) if is_same_but_quota(old, spec) => &mut changes.requoted,
+            Some(_) => &mut changes.altered,
             None => &mut changes.started,
         };
         list.push(spec.name.clone());

@@ -49,10 +49,13 @@ impl<R: ?Sized> Entry<R> {
 
     fn build(self) -> Result<(Arc<Ready<R>>, Current), BuildError> {
         match self {
-            Self::New(rule) => rule.build().map(|ready| {
-                let current = Current::new(ready.gate.plan().clone());
-                (Arc::new(ready), current)
-            }),
+            Self::New(rule) => {
+                let is_shadow = rule.is_shadow();
+                rule.build().map(|ready| {
+                    let current = Current::new(ready.gate.plan().clone(), is_shadow);
+                    (Arc::new(ready), current)
+                })
+            }
             Self::Kept(ready, current) => Ok((ready, *current)),
             Self::Foreign(name) => {
                 let why = "it is of limits with another clock: start from `rebuild` of those";

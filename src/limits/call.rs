@@ -32,8 +32,8 @@ impl<R: ?Sized, C: Clock> Call<'_, R, C> {
 
     /// The rules, each with its index, that enforce or that do not.
     fn rules(&self, is_shadow: bool) -> impl Iterator<Item = usize> {
-        let rules = self.limits.rules.iter().enumerate();
-        rules.filter(move |(_, rule)| rule.is_shadow == is_shadow).map(|(index, _)| index)
+        let rules = self.plans.iter().enumerate();
+        rules.filter(move |(_, current)| current.is_shadow == is_shadow).map(|(index, _)| index)
     }
 
     /// What the rules would answer, and the last of them that applies. Nothing is charged.
@@ -70,10 +70,10 @@ impl<R: ?Sized, C: Clock> Call<'_, R, C> {
     /// that went further, and of those that race for the last units somebody gets on.
     fn charge_from(&self, first: usize, last: usize, tally: &mut Tally) -> bool {
         for index in first..last {
-            let (rule, asked) = self.rule(index);
-            if rule.is_shadow {
+            if self.plans[index].is_shadow {
                 continue;
             }
+            let (rule, asked) = self.rule(index);
             let mut is_through = None;
             let mut go_on = || *is_through.insert(self.charge_from(index + 1, last, tally));
             let answer = rule.gate.hold(&asked, &|| self.back_ns(index), &mut go_on);

@@ -14,6 +14,8 @@ use crate::quota::Quota;
 pub(super) struct Current {
     pub(super) plan: Plan,
     pub(super) rated: Plan,
+    /// It counts, and does not refuse.
+    pub(super) is_shadow: bool,
     /// Which of the rule's quotas this is.
     generation: u64,
 }
@@ -38,14 +40,18 @@ impl Generation {
 }
 
 impl Current {
-    pub(super) fn new(plan: Plan) -> Self {
-        Self { rated: plan.clone(), plan, generation: 0 }
+    pub(super) fn new(plan: Plan, is_shadow: bool) -> Self {
+        Self { rated: plan.clone(), plan, is_shadow, generation: 0 }
     }
 
     /// Whether no key can have been charged by a quota after this one. To be asked once a word was found: whoever charges by a later quota has seen
     /// the mark raised.
     pub(super) fn is_latest(&self, generation: &Generation) -> bool {
         self.generation == generation.latest.get()
+    }
+
+    pub(super) fn as_shadow(&self, is_shadow: bool) -> Self {
+        Self { is_shadow, ..self.clone() }
     }
 
     /// After a change at a time, by whoever has the turn.
@@ -61,6 +67,6 @@ impl Current {
         // Before anybody can charge by the new quota.
         let next = generation.latest.get() + 1;
         generation.latest.raise(next);
-        Ok(Self { plan, rated, generation: next })
+        Ok(Self { plan, rated, generation: next, ..*self })
     }
 }

@@ -14,6 +14,14 @@ pub(super) fn requoted(rule: &str, old: Quota, new: Quota) {
     }
 }
 
+/// A rule counts only, or refuses, from now on.
+pub(super) fn shadowed(rule: &str, is_shadow: bool) {
+    #[cfg(feature = "tracing")]
+    tracing::info!(rule, is_shadow, "shadow changed");
+    #[cfg(not(feature = "tracing"))]
+    let _ = (rule, is_shadow);
+}
+
 /// Rules were put together, or put in the place of others.
 pub(super) fn built<'a>(rules: impl Iterator<Item = &'a str>) {
     #[cfg(feature = "tracing")]

@@ -91,7 +91,6 @@ pub(super) struct Ready<R: ?Sized> {
     pub(super) name: Box<str>,
     pub(super) gate: Box<dyn Gate<R>>,
     pub(super) cost: Option<Cost<R>>,
-    pub(super) is_shadow: bool,
     pub(super) max_debt_ns: u64,
     pub(super) watch: Option<Watch<R>>,
     pub(super) generation: Generation,
@@ -242,7 +241,8 @@ impl<R: ?Sized> Rule<R> {
         self
     }
 
-    /// Never refuses: it is charged with what it has room for, and [counts](crate::Counts) what it would have denied.
+    /// Never refuses: it is charged with what it has room for, and [counts](crate::Counts) what it would have denied. To have it refuse
+    /// from some time on, see [`set_shadow`](crate::RuleRef::set_shadow).
     pub fn shadow(mut self) -> Self {
         self.is_shadow = true;
         self
@@ -270,6 +270,10 @@ impl<R: ?Sized> Rule<R> {
         self
     }
 
+    pub(super) const fn is_shadow(&self) -> bool {
+        self.is_shadow
+    }
+
     pub(super) fn build(self) -> Result<Ready<R>, BuildError> {
         let period = self.plain.quota.rate().map_or(Duration::ZERO, |rate| rate.period());
         let gate = (self.make)(&self.plain)
@@ -278,7 +282,6 @@ impl<R: ?Sized> Rule<R> {
             name: self.name.into(),
             gate,
             cost: self.cost,
-            is_shadow: self.is_shadow,
             max_debt_ns: duration_ns(self.max_debt.unwrap_or(period)),
             watch: self.watch,
             generation: Generation::new(),

@@ -1,5 +1,6 @@
 //! One rule of many, to be looked at.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 
@@ -60,18 +61,51 @@ impl<'a, R: ?Sized, C> RuleRef<'a, R, C> {
     pub fn set_quota_at(&self, quota: Quota, now_ns: u64) -> Result<(), BuildError> {
         let ready = self.ready();
         let _turn = ready.generation.turn();
-        // Again, if another rule's quota is changed meanwhile.
+        self.change(|current| {
+            if quota == current.plan.quota() {
+                return Ok(None);
+            }
+            let changed = current.change(&*ready.gate, &ready.generation, quota, now_ns)?;
+            Ok(Some((changed, (current.plan.quota(), quota))))
+        })
+        .map(|changed| {
+            if let Some((old, new)) = changed {
+                events::requoted(self.name(), old, new);
+            }
+        })
+    }
+
+    /// Whether the rule counts only, as a [shadow](crate::Rule::shadow), or refuses, from now on. What its keys have used counts on.
+    ///
+    /// A shadow is charged last, and with what it has room for only, so one that begins to refuse finds nobody in debt.
+    pub fn set_shadow(&self, is_shadow: bool) {
+        let changed = self.change(|current| {
+            let is_change = current.is_shadow != is_shadow;
+            Ok::<_, Infallible>(is_change.then(|| (current.as_shadow(is_shadow), ())))
+        });
+        if let Ok(Some(())) = changed {
+            events::shadowed(self.name(), is_shadow);
+        }
+    }
+
+    /// Whether the rule counts only.
+    pub fn is_shadow(&self) -> bool {
+        self.limits.plans.load()[self.index].is_shadow
+    }
+
+    /// Puts another in the place of what is current, if there is another. Again, if a rule was changed meanwhile.
+    fn change<T, E>(
+        &self,
+        mut to: impl FnMut(&Current) -> Result<Option<(Current, T)>, E>,
+    ) -> Result<Option<T>, E> {
         loop {
             let plans = self.limits.plans.load_full();
-            if quota == plans[self.index].plan.quota() {
-                return Ok(());
-            }
+            let Some((changed, told)) = to(&plans[self.index])? else { return Ok(None) };
             let mut next = Vec::clone(&plans);
-            next[self.index] = plans[self.index].change(&*ready.gate, &ready.generation, quota, now_ns)?;
+            next[self.index] = changed;
             let found = self.limits.plans.compare_and_swap(&plans, Arc::new(next));
             if Arc::ptr_eq(&found, &plans) {
-                events::requoted(self.name(), plans[self.index].plan.quota(), quota);
-                return Ok(());
+                return Ok(Some(told));
             }
         }
     }

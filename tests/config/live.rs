@@ -176,3 +176,42 @@ fn a_file_that_cannot_be_kept_changes_nothing() {
     assert_eq!(live.load().rule("a").unwrap().quota().to_string(), "3/min");
     assert_eq!(allowed(&live, "alice", 5, 0), 1);
 }
+
+/// One rule, with whatever else is said of it.
+fn one(more: &str) -> Config {
+    Config::from_toml(&format!("[[rules]]\nname = 'a'\nkey = 'user'\nquota = '10/min'\n{more}")).unwrap()
+}
+
+#[test]
+fn a_rule_for_other_requests_goes_on_with_what_its_keys_have_used() {
+    let live = live(one(""));
+    assert_eq!(allowed(&live, "alice", 6, 0), 6);
+    // It is for no request of this path now, and then for all again.
+    let changes = live.replace(one("path = '/other'")).unwrap();
+    assert_eq!((&*changes.altered, &*changes.started), (&["a".to_owned()][..], &[][..]));
+    assert_eq!(allowed(&live, "alice", 20, 0), 20);
+    assert_eq!(live.replace(one("method = ['GET', 'POST']")).unwrap().altered, ["a"]);
+    assert_eq!(allowed(&live, "alice", 20, 0), 4, "no fresh burst");
+    // By a list, and at another cost, and with another quota besides.
+    assert_eq!(live.replace(one("allow = '192.0.2.0/24'")).unwrap().altered, ["a"]);
+    assert_eq!(allowed(&live, "bob", 2, 0), 2);
+    assert_eq!(live.replace(one("cost = 4")).unwrap().altered, ["a"]);
+    assert_eq!(allowed(&live, "bob", 9, 0), 2, "two of eight, by four each");
+    assert_eq!(live.replace(one("")).unwrap().altered, ["a"]);
+    assert_eq!(live.replace(one("")).unwrap().kept, ["a"]);
+    assert_eq!(allowed(&live, "bob", 9, 0), 0);
+}
+
+#[test]
+fn a_shadow_that_begins_to_refuse_goes_on_with_what_its_keys_have_used() {
+    let live = live(one("shadow = true"));
+    assert_eq!(allowed(&live, "alice", 12, 0), 12);
+    let counts = live.load().rule("a").unwrap().counts().unwrap();
+    assert_eq!((counts.allowed, counts.shadow_denied), (10, 2));
+    assert_eq!(live.replace(one("")).unwrap().altered, ["a"]);
+    assert!(!live.load().rule("a").unwrap().is_shadow());
+    assert_eq!(allowed(&live, "alice", 12, 0), 0, "no fresh burst");
+    assert_eq!(allowed(&live, "bob", 12, 0), 10);
+    assert_eq!(live.replace(one("shadow = true")).unwrap().altered, ["a"]);
+    assert_eq!(allowed(&live, "alice", 12, 0), 12);
+}

@@ -35,6 +35,22 @@ fn a_shadow_counts_what_it_would_have_denied_and_denies_nothing() {
 }
 
 #[test]
+fn a_shadow_can_begin_to_refuse_and_stop_again() {
+    let limits = counted([Rule::new("new", Quota::per_minute(2), by_user).shadow()]);
+    let rule = limits.rule("new").unwrap();
+    let ask = |times| (0..times).filter(|_| limits.check_at(&user(1), 0).is_allowed()).count();
+    assert_eq!((rule.is_shadow(), ask(5)), (true, 5));
+    rule.set_shadow(false);
+    assert_eq!((rule.is_shadow(), ask(5)), (false, 0));
+    rule.set_shadow(false);
+    rule.set_quota_at(Quota::per_minute(4), 0).unwrap();
+    assert_eq!((rule.is_shadow(), ask(5)), (false, 0), "the fraction that is used stays");
+    rule.set_shadow(true);
+    assert_eq!(ask(5), 5);
+    assert_eq!(counts(&limits, "new"), [2, 10, 8]);
+}
+
+#[test]
 fn only_shadows_refuse_nothing() {
     let limits = counted([Rule::global("all", Quota::blocked()).shadow()]);
     assert!(limits.check_at(&user(1), 0).is_allowed());
