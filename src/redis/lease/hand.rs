@@ -73,7 +73,11 @@ impl Hand {
             return None;
         }
         let wait = denial.until.checked_duration_since(Instant::now()).filter(|wait| !wait.is_zero())?;
-        Some(denial.decision.denied_for(u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX)))
+        let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        // Relaxed: a number to look at.
+        let left = self.left.load(Ordering::Relaxed);
+        let decision = denial.decision;
+        Some(Decision::denied(decision.limit(), left, ns(wait), ns(decision.reset_after())))
     }
 
     pub(super) fn refused(&self, cost: u64, decision: Decision) {

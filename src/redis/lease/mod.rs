@@ -53,9 +53,7 @@ impl Leases {
             Err(taken) => Some(taken.current.clone()),
         }
     }
-}
 
-impl Leases {
     /// Looks at all keys every second, as long as there is the limiter.
     fn watch(&self, core: &Arc<Core>) {
         // AcqRel: with the Release at the end of the task before, so that what it did was done before.
