@@ -1,5 +1,6 @@
 -- A theoretical arrival time: whole microseconds, and num / den of another. Then, in microseconds, what leases have given back, by
--- which the units of later ones have moved up. Idle keys are absent.
+-- which the units of later ones have moved up. Idle keys are absent. The word is an `a` and these four as packed doubles, which are
+-- read and written in half the time of decimal digits.
 -- Settings: a full burst as us and num, den. Each cost: us and num.
 algorithms.a = {
     look = function(key, at, now)
@@ -9,15 +10,12 @@ algorithms.a = {
         s.top_us, s.top_num, s.after = now + full_us, full_num, at + 4 + 2 * costs
         local stored = redis.call('GET', key)
         if not stored then return s end
-        local us, num = tonumber(stored), 0
-        if not us then
-            local stored_den, returned
-            us, num, stored_den, returned = string.match(stored, '^(%d+):(%d+):(%d+):(%d+)$')
-            if not us then return nil end
-            us, num, s.returned = tonumber(us), tonumber(num), tonumber(returned)
-            -- Of another quota: rounded up.
-            if tonumber(stored_den) ~= den then us, num = us + 1, 0 end
-        end
+        local mark, us, num, stored_den, returned = 0
+        if #stored == 33 then mark, us, num, stored_den, returned = struct.unpack('<Bdddd', stored) end
+        if mark ~= 97 then return nil end
+        s.returned = returned
+        -- Of another quota: rounded up.
+        if stored_den ~= den then us, num = us + 1, 0 end
         if us >= now then s.us, s.num = us, num end
         -- Further ahead than a full burst: the clock stepped back, or the quota was lowered.
         if s.us > s.top_us or s.us == s.top_us and s.num > s.top_num then
@@ -63,11 +61,7 @@ algorithms.a = {
             redis.call('DEL', s.key)
             return
         end
-        local word = string.format('%.0f', s.us)
-        if s.num > 0 or s.returned > 0 then
-            word = string.format('%s:%.0f:%.0f:%.0f', word, s.num, s.den, s.returned)
-        end
-        redis.call('SET', s.key, word, 'PX', ttl_ms(s.us + 1 - s.now))
+        redis.call('SET', s.key, struct.pack('<Bdddd', 97, s.us, s.num, s.den, s.returned), 'PX', ttl_ms(s.us + 1 - s.now))
     end,
 
     tell = function(s) return { s.us, s.num, s.returned } end,

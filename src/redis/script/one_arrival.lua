@@ -1,6 +1,6 @@
 -- What the driver does for one arrival time and one cost, taken or looked at, without its tables: the most common call, in half the
 -- time. ARGV: the time or nothing; whether to charge; and as packed doubles, which is one argument instead of five: the cost as us and
--- num, a full burst as us and num, den.
+-- num, a full burst as us and num, den. The word is that of `arrival.lua`. The reply is packed as well: the choice, the time, and the state.
 local now
 if ARGV[1] == '' then
     local time = redis.call('TIME')
@@ -14,18 +14,13 @@ local us, num, returned, moved = now, 0, 0, false
 
 local stored = redis.call('GET', KEYS[1])
 if stored then
-    local stored_us = tonumber(stored)
-    if stored_us then
-        if stored_us > now then us = stored_us end
-    else
-        local stored_num, stored_den, stored_returned
-        stored_us, stored_num, stored_den, stored_returned = string.match(stored, '^(%d+):(%d+):(%d+):(%d+)$')
-        if not stored_us then return redis.error_reply('WRONGTYPE a key holds what tollgate has not written') end
-        stored_us, stored_num, returned = stored_us + 0, stored_num + 0, stored_returned + 0
-        -- Of another quota: rounded up.
-        if stored_den + 0 ~= den then stored_us, stored_num = stored_us + 1, 0 end
-        if stored_us >= now then us, num = stored_us, stored_num end
-    end
+    local mark, stored_us, stored_num, stored_den, stored_returned = 0
+    if #stored == 33 then mark, stored_us, stored_num, stored_den, stored_returned = struct.unpack('<Bdddd', stored) end
+    if mark ~= 97 then return redis.error_reply('WRONGTYPE a key holds what tollgate has not written') end
+    returned = stored_returned
+    -- Of another quota: rounded up.
+    if stored_den ~= den then stored_us, stored_num = stored_us + 1, 0 end
+    if stored_us >= now then us, num = stored_us, stored_num end
     -- Further ahead than a full burst: the clock stepped back, or the quota was lowered.
     if us > top_us or us == top_us and num > top_num then us, num, moved = top_us, top_num, true end
 end
@@ -35,10 +30,8 @@ if next_num >= den then next_us, next_num = next_us + 1, next_num - den end
 if next_us < top_us or next_us == top_us and next_num <= top_num then choice = 1 end
 if ARGV[2] == '1' and (choice == 1 or moved) then
     if choice == 1 then us, num = next_us, next_num end
-    local word = string.format('%.0f', us)
-    if num > 0 or returned > 0 then word = string.format('%s:%.0f:%.0f:%.0f', word, num, den, returned) end
     -- As `ttl_ms` of the prelude.
     local ttl_ms = math.ceil((us + 1 - now) / 1000) + (ARGV[1] == '' and 1 or 60000)
-    redis.call('SET', KEYS[1], word, 'PX', ttl_ms)
+    redis.call('SET', KEYS[1], struct.pack('<Bdddd', 97, us, num, den, returned), 'PX', ttl_ms)
 end
-return { choice, now, us, num, returned }
+return struct.pack('<ddddd', choice, now, us, num, returned)
