@@ -32,6 +32,28 @@ pub mod permits {
     }
 }
 
+/// A refusal that is kept: what it refused, until when, and when its key is idle.
+#[derive(Debug)]
+pub struct Refusal(crate::cell::Refusal);
+
+impl Refusal {
+    /// With none.
+    #[allow(clippy::new_without_default, reason = "nobody needs it")]
+    pub fn new() -> Self {
+        Self(crate::cell::Refusal::new())
+    }
+
+    /// Puts another in its place.
+    pub fn set(&self, [cost, until_ns, idle_at_ns]: [u64; 3]) {
+        self.0.set(crate::cell::Refused { cost, until_ns, idle_at_ns });
+    }
+
+    /// The last one.
+    pub fn get(&self) -> Option<[u64; 3]> {
+        self.0.get().map(|refused| [refused.cost, refused.until_ns, refused.idle_at_ns])
+    }
+}
+
 /// Whether every access is counted, which closes loom's hole: see `sync`.
 #[cfg(not(feature = "shuttle"))]
 pub fn is_counted() -> bool {

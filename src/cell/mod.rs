@@ -1,9 +1,13 @@
 //! One word that threads change together.
 
 mod places;
+#[cfg(any(feature = "redis", all(loom, feature = "loom")))]
+mod refusal;
 mod returns;
 mod stripes;
 
+#[cfg(any(feature = "redis", all(loom, feature = "loom")))]
+pub(crate) use refusal::{Refusal, Refused};
 pub(crate) use returns::{Mark, Returns};
 pub(crate) use stripes::{Stripes, place};
 

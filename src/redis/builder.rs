@@ -145,9 +145,11 @@ impl<K: ?Sized> RedisLimiterBuilder<K> {
             check_name("hash tag", tag, &['{', '}'])?;
         }
         let letter = rule.part().map_or("", |part| part.letter());
-        let prefix = match &self.hash_tag {
-            Some(tag) => format!("{}{{{tag}}}{}:{letter}:", redis.prefix, self.name),
-            None => format!("{}:{}:{letter}", redis.prefix, self.name),
+        // Without a tag of its own a key is its own, so that all rules on one key are in one slot. The colon makes sure that it is not
+        // empty, which would be none.
+        let (prefix, suffix) = match &self.hash_tag {
+            Some(tag) => (format!("{}{{{tag}}}{}:{letter}:", redis.prefix, self.name), ""),
+            None => (format!("{}:{}:{letter}{{:", redis.prefix, self.name), "}"),
         };
         let core = Core {
             link: redis.link.clone(),
@@ -155,10 +157,10 @@ impl<K: ?Sized> RedisLimiterBuilder<K> {
             one: Script::of_one_arrival(),
             rule,
             prefix: prefix.into_bytes(),
-            is_tagged: self.hash_tag.is_some(),
+            suffix: suffix.as_bytes(),
             fallback: Fallback::new(self.outage, self.quota, &self.algorithm, self.capacity)?,
-            counters: Counters::default(),
-            leases: self.mode.leases(self.quota)?,
+            counters: Counters::new(),
+            leases: self.mode.leases(self.quota)?.map(Arc::new),
         };
         Ok(RedisLimiter::new(Arc::new(core)))
     }

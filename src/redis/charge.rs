@@ -97,7 +97,7 @@ pub async fn charge_all(charges: &[Charge]) -> Result<Answers, Failure> {
         Err(failure) => from_policies(charges, &failure),
     };
     for (charge, answer) in charges.iter().zip(&answers) {
-        charge.core.counters.note(answer);
+        charge.core.counters.note(answer.source(), answer.is_allowed());
     }
     Ok(Answers { answers })
 }

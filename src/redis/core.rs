@@ -51,34 +51,29 @@ pub(super) struct Core {
     pub(super) script: Script,
     /// The shorter one, for a decision on an arrival time.
     pub(super) one: Script,
-    /// What its keys begin with, and whether they are hash tags themselves.
+    /// What the names of its keys begin with, and end with.
     pub(super) prefix: Vec<u8>,
-    pub(super) is_tagged: bool,
+    pub(super) suffix: &'static [u8],
     pub(super) fallback: Fallback,
     pub(super) counters: Counters,
     /// Where units are taken in advance.
-    pub(super) leases: Option<Leases>,
+    pub(super) leases: Option<Arc<Leases>>,
 }
 
 impl Core {
-    /// The key in Redis.
+    /// The name that Redis knows a key by.
     pub(super) fn key(&self, key: &(impl RedisKey + ?Sized)) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.prefix.len() + KEY_LEN);
-        self.append_key(key, &mut bytes);
-        bytes
+        let mut name = Vec::with_capacity(self.prefix.len() + KEY_LEN);
+        name.extend_from_slice(&self.prefix);
+        key.append_to(&mut name);
+        name.extend_from_slice(self.suffix);
+        name
     }
 
-    /// A key is its own hash tag, so that all rules on one key are in one slot, unless a tag is in the prefix.
-    pub(super) fn append_key(&self, key: &(impl RedisKey + ?Sized), bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.prefix);
-        // Not empty, which would be no tag.
-        if !self.is_tagged {
-            bytes.extend_from_slice(b"{:");
-        }
-        key.append_to(bytes);
-        if !self.is_tagged {
-            bytes.push(b'}');
-        }
+    /// What the caller wrote of it.
+    pub(super) fn own_key<'n>(&self, name: &'n [u8]) -> &'n [u8] {
+        let end = name.len().saturating_sub(self.suffix.len());
+        name.get(self.prefix.len()..end).unwrap_or_default()
     }
 
     /// The arguments before those of rules.
@@ -126,7 +121,7 @@ impl Core {
             (None, Some(leases)) if now.is_none() => self.take_leased(leases, key, cost).await,
             (None, _) => self.take_exact(key, cost, now).await,
         };
-        self.counters.note(&answer);
+        self.counters.note(answer.source(), answer.is_allowed());
         answer
     }
 

@@ -1,6 +1,7 @@
 //! What a limiter across machines counts.
 
-use crate::redis::answer::{Answer, Source};
+use crate::cell::Stripes;
+use crate::redis::answer::Source;
 use crate::sync::{AtomicU64, Ordering};
 
 /// How many decisions a limiter has made, by who made them.
@@ -25,29 +26,35 @@ pub struct Counts {
     pub forgotten: u64,
 }
 
-#[derive(Debug, Default)]
+/// Of [`Source`].
+const SOURCES: usize = Source::Closed as usize + 1;
+
+#[derive(Debug)]
 pub(super) struct Counters {
-    /// Refused and allowed by each source.
-    answers: [[AtomicU64; 2]; 5],
+    /// Refused and allowed by each source, one after another.
+    answers: Stripes,
     forgotten: AtomicU64,
 }
 
 impl Counters {
-    pub(super) fn note(&self, answer: &Answer) {
-        // Relaxed: a number to look at.
-        self.answers[answer.source() as usize][usize::from(answer.is_allowed())]
-            .fetch_add(1, Ordering::Relaxed);
+    pub(super) fn new() -> Self {
+        Self { answers: Stripes::new(2 * SOURCES), forgotten: AtomicU64::new(0) }
+    }
+
+    pub(super) fn note(&self, source: Source, is_allowed: bool) {
+        self.answers.add(2 * source as usize + usize::from(is_allowed));
     }
 
     pub(super) fn forget(&self, units: u64) {
-        // Relaxed: as above.
+        // Relaxed: a number to look at.
         self.forgotten.fetch_add(units, Ordering::Relaxed);
     }
 
     pub(super) fn read(&self) -> Counts {
-        // Relaxed: as above.
-        let answers =
-            self.answers.each_ref().map(|pair| pair.each_ref().map(|count| count.load(Ordering::Relaxed)));
+        let mut answers = [[0; 2]; SOURCES];
+        for (sum, count) in answers.as_flattened_mut().iter_mut().enumerate() {
+            *count = self.answers.get(sum);
+        }
         let of = |source: Source| answers[source as usize].iter().sum();
         Counts {
             allowed: answers.iter().map(|[_, allowed]| allowed).sum(),
@@ -57,6 +64,7 @@ impl Counters {
             local: of(Source::Local),
             open: of(Source::Open),
             closed: of(Source::Closed),
+            // Relaxed: as in `forget`.
             forgotten: self.forgotten.load(Ordering::Relaxed),
         }
     }

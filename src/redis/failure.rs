@@ -38,6 +38,11 @@ impl Failure {
         matches!(self, Self::Unreachable(_) | Self::Login(_) | Self::ReadOnly | Self::NotReady(_))
     }
 
+    /// There is no runtime, or not any more.
+    pub(super) fn no_runtime() -> Self {
+        Self::Other("this needs a tokio runtime: await it in one, or use the blocking face".to_owned())
+    }
+
     /// The script has to be sent in full.
     pub(super) fn is_unknown_script(error: &RedisError) -> bool {
         error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)

@@ -11,43 +11,41 @@ use crate::key::IpPrefix;
 pub trait RedisKey {
     /// Appends the bytes.
     fn append_to(&self, bytes: &mut Vec<u8>);
+
+    /// The bytes, where the key has them as they are: a decision by a lease copies nothing then.
+    #[inline]
+    fn as_bytes(&self) -> Option<&[u8]> {
+        None
+    }
 }
 
 impl<K: RedisKey + ?Sized> RedisKey for &K {
     fn append_to(&self, bytes: &mut Vec<u8>) {
         (**self).append_to(bytes);
     }
-}
 
-impl RedisKey for [u8] {
-    fn append_to(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(self);
+    #[inline]
+    fn as_bytes(&self) -> Option<&[u8]> {
+        (**self).as_bytes()
     }
 }
 
-impl<const N: usize> RedisKey for [u8; N] {
-    fn append_to(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(self);
-    }
+macro_rules! like_slice {
+    ($([$($parameter:tt)*] $type:ty),*) => {$(
+        impl<$($parameter)*> RedisKey for $type {
+            fn append_to(&self, bytes: &mut Vec<u8>) {
+                bytes.extend_from_slice(self.as_ref());
+            }
+
+            #[inline]
+            fn as_bytes(&self) -> Option<&[u8]> {
+                Some(self.as_ref())
+            }
+        }
+    )*};
 }
 
-impl RedisKey for str {
-    fn append_to(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(self.as_bytes());
-    }
-}
-
-impl RedisKey for String {
-    fn append_to(&self, bytes: &mut Vec<u8>) {
-        self.as_str().append_to(bytes);
-    }
-}
-
-impl RedisKey for Vec<u8> {
-    fn append_to(&self, bytes: &mut Vec<u8>) {
-        self.as_slice().append_to(bytes);
-    }
-}
+like_slice!([] [u8], [const N: usize] [u8; N], [] Vec<u8>, [] str, [] String);
 
 /// No key: one limit for all.
 impl RedisKey for () {

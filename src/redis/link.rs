@@ -11,6 +11,7 @@ use arc_swap::ArcSwap;
 use redis::{Cmd, RedisResult, Value, cmd};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::redis::address::{Address, Connection};
@@ -99,14 +100,20 @@ impl Link {
         self.within(|mut connection| async move { connection.call(command).await }).await
     }
 
+    /// What may wait for others: this gives up at the deadline.
+    pub(super) async fn until_deadline<T>(&self, work: impl Future<Output = T>) -> Result<T, Failure> {
+        if Handle::try_current().is_err() {
+            return Err(Failure::no_runtime());
+        }
+        timeout(self.deadline, work).await.map_err(|_| Failure::Deadline)
+    }
+
     async fn within<F: Future<Output = RedisResult<Value>>>(
         self: &Arc<Self>,
         ask: impl FnOnce(Connection) -> F,
     ) -> Result<Value, Failure> {
         if Handle::try_current().is_err() {
-            return Err(Failure::Other(
-                "this needs a tokio runtime: await it in one, or use the blocking face".to_owned(),
-            ));
+            return Err(Failure::no_runtime());
         }
         let deadline = Instant::now() + self.deadline;
         let connection = self.connection(deadline).await?;
@@ -209,10 +216,10 @@ impl Link {
 }
 
 /// Runs a task beside, if there is a runtime to run it: without one, the next call that has one does it.
-pub(super) fn in_background(task: impl Future<Output = ()> + Send + 'static) {
-    if let Ok(runtime) = Handle::try_current() {
-        runtime.spawn(task);
-    }
+pub(super) fn in_background<T: Send + 'static>(
+    task: impl Future<Output = T> + Send + 'static,
+) -> Option<JoinHandle<T>> {
+    Handle::try_current().ok().map(|runtime| runtime.spawn(task))
 }
 
 /// The task that connects, which may end by being dropped with its runtime.

@@ -7,6 +7,7 @@ mod cluster;
 #[cfg(feature = "tracing")]
 mod events;
 mod fleet;
+mod leases;
 #[cfg(feature = "tracing")]
 #[path = "../lines/mod.rs"]
 mod lines;

@@ -12,6 +12,7 @@ mod log_admit;
 mod log_give_back;
 mod log_rings;
 mod permits;
+mod refusal;
 mod reservations;
 mod table_abandoned;
 mod table_full;

@@ -1,27 +1,36 @@
 //! The units of one key that this process has.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use arc_swap::ArcSwapOption;
 use tokio::sync::Mutex;
 
+use crate::cell::{Refusal, Refused};
 use crate::decision::Decision;
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU8, AtomicU64, Ordering};
+use crate::time::duration_ns;
 
 /// Of what was taken before: so many marks are known, the units of older ones lapse.
 const MARKS: usize = 4;
 
-#[derive(Default)]
+/// The half of a word in which units are kept.
+const LEFT: u64 = (1 << ASKED_AT) - 1;
+const ASKED_AT: u32 = 32;
+
 pub(super) struct Hand {
-    left: AtomicU64,
-    /// When less is left, more is taken ahead of need.
+    key: Box<[u8]>,
+    /// The key in Redis.
+    name: Box<[u8]>,
+    /// Units that are left, below; above, units that were asked for, allowed or not, which wrap: one exchange writes both.
+    units: AtomicU64,
+    /// When less is left, more is taken ahead of need: 0 while somebody does, and after a grant that was short, as Redis has no more.
     low: AtomicU64,
-    /// Units that were asked for, allowed or not.
-    asked: AtomicU64,
-    /// What was asked for at the last look.
+    /// Units that were asked for at the last look.
     looked: AtomicU64,
-    denial: ArcSwapOption<Denial>,
+    /// Written by whoever holds `taken`.
+    refusal: Refusal,
+    /// 1 when the key has been forgotten: set by whoever holds `taken`. Nothing is added any more, and whoever waited for it takes another.
+    gone: AtomicU8,
     /// Whoever takes units holds this.
     pub(super) taken: Arc<Mutex<Taken>>,
 }
@@ -30,34 +39,56 @@ pub(super) struct Hand {
 #[derive(Default)]
 pub(super) struct Taken {
     /// When units were last taken, and what had been asked for by then.
-    last: Option<(Instant, u64)>,
+    last: Option<(u64, u32)>,
     /// Sizes and marks, the newest last.
     marks: Vec<(u64, [u64; 2])>,
-    /// The key has been forgotten: whoever waited for this hand is to take another.
-    pub(super) is_gone: bool,
-}
-
-/// A refusal, until later.
-struct Denial {
-    cost: u64,
-    until: Instant,
-    decision: Decision,
 }
 
 impl Hand {
+    pub(super) fn new(key: &[u8], name: &[u8]) -> Self {
+        let [units, low, looked] = [(); 3].map(|()| AtomicU64::new(0));
+        let (refusal, gone) = (Refusal::new(), AtomicU8::new(0));
+        Self { key: key.into(), name: name.into(), units, low, looked, refusal, gone, taken: Arc::default() }
+    }
+
+    pub(super) fn key(&self) -> &[u8] {
+        &self.key
+    }
+
+    pub(super) fn name(&self) -> &[u8] {
+        &self.name
+    }
+
     /// Spends units, and says how many are left.
     pub(super) fn spend(&self, cost: u64) -> Option<u64> {
+        // More than any hand has.
+        let cost = u64::from(u32::try_from(cost).ok()?);
+        let asked = cost << ASKED_AT;
         // Relaxed: a number of its own. Units say nothing about other memory, and each is spent by one exchange.
-        self.asked.fetch_add(cost, Ordering::Relaxed);
-        let mut left = self.left.load(Ordering::Relaxed);
+        let mut units = self.units.load(Ordering::Relaxed);
         loop {
-            let next = left.checked_sub(cost)?;
+            let Some(left) = (units & LEFT).checked_sub(cost) else {
+                // Relaxed: as above.
+                self.units.fetch_add(asked, Ordering::Relaxed);
+                return None;
+            };
+            let next = (units & !LEFT).wrapping_add(asked) | left;
             // Relaxed: as above.
-            match self.left.compare_exchange(left, next, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return Some(next),
-                Err(found) => left = found,
+            match self.units.compare_exchange(units, next, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return Some(left),
+                Err(found) => units = found,
             }
         }
+    }
+
+    pub(super) fn left(&self) -> u64 {
+        // Relaxed: a number to look at.
+        self.units.load(Ordering::Relaxed) & LEFT
+    }
+
+    fn asked(&self) -> u32 {
+        // Relaxed: a number to look at.
+        (self.units.load(Ordering::Relaxed) >> ASKED_AT) as u32
     }
 
     pub(super) fn is_low(&self, left: u64) -> bool {
@@ -65,35 +96,33 @@ impl Hand {
         left < self.low.load(Ordering::Relaxed)
     }
 
-    /// What Redis has refused, and is not worth asking again yet.
-    pub(super) fn denied(&self, cost: u64) -> Option<Decision> {
-        let denial = self.denial.load();
-        let denial = denial.as_ref()?;
-        if cost < denial.cost {
-            return None;
-        }
-        let wait = denial.until.checked_duration_since(Instant::now()).filter(|wait| !wait.is_zero())?;
-        let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        // Relaxed: a number to look at.
-        let left = self.left.load(Ordering::Relaxed);
-        let decision = denial.decision;
-        Some(Decision::denied(decision.limit(), left, ns(wait), ns(decision.reset_after())))
+    /// Below how many units more are to be taken; by whoever holds `taken`.
+    pub(super) fn set_low(&self, low: u64) {
+        // Relaxed: a hint.
+        self.low.store(low, Ordering::Relaxed);
     }
 
-    pub(super) fn refused(&self, cost: u64, decision: Decision) {
-        // A wait beyond what a clock tells is asked for again.
-        if let Some(until) = Instant::now().checked_add(decision.retry_after()) {
-            self.denial.store(Some(Arc::new(Denial { cost, until, decision })));
-        }
+    /// What Redis has refused of a limit, and is not worth asking again yet.
+    pub(super) fn denied(&self, cost: u64, limit: u64, now_ns: impl FnOnce() -> u64) -> Option<Decision> {
+        let refused = self.refusal.get().filter(|refused| cost >= refused.cost)?;
+        let now_ns = now_ns();
+        let wait_ns = refused.until_ns.checked_sub(now_ns).filter(|&wait_ns| wait_ns > 0)?;
+        Some(Decision::denied(limit, self.left(), wait_ns, refused.idle_at_ns.saturating_sub(now_ns)))
+    }
+
+    /// By whoever holds `taken`.
+    pub(super) fn refused(&self, cost: u64, decision: Decision, now_ns: u64) {
+        let after = |time: Duration| now_ns.saturating_add(duration_ns(time));
+        let (until_ns, idle_at_ns) = (after(decision.retry_after()), after(decision.reset_after()));
+        self.refusal.set(Refused { cost, until_ns, idle_at_ns });
     }
 
     /// Units asked for each second, since units were last taken.
-    pub(super) fn demand(&self, taken: &mut Taken) -> f64 {
-        // Relaxed: a number to look at.
-        let (now, asked) = (Instant::now(), self.asked.load(Ordering::Relaxed));
-        let Some((before, asked_before)) = taken.last.replace((now, asked)) else { return 0.0 };
-        let elapsed = (now - before).max(Duration::from_micros(100));
-        asked.wrapping_sub(asked_before) as f64 / elapsed.as_secs_f64()
+    pub(super) fn demand(&self, taken: &mut Taken, now_ns: u64) -> f64 {
+        let asked = self.asked();
+        let Some((before_ns, asked_before)) = taken.last.replace((now_ns, asked)) else { return 0.0 };
+        let elapsed = Duration::from_nanos(now_ns.saturating_sub(before_ns)).max(Duration::from_micros(100));
+        f64::from(asked.wrapping_sub(asked_before)) / elapsed.as_secs_f64()
     }
 
     /// Adds units of a size that was taken.
@@ -104,15 +133,14 @@ impl Hand {
             }
             taken.marks.push((size, mark));
         }
-        // Relaxed: as `spend` says, and a hint.
-        self.left.fetch_add(units, Ordering::Relaxed);
-        self.low.store(size / 2, Ordering::Relaxed);
+        // Relaxed: as `spend` says. Less than half a word is ever left: see `Sizes`.
+        self.units.fetch_add(units, Ordering::Relaxed);
     }
 
     /// Whether nothing was asked for since this was last called.
     pub(super) fn is_idle(&self) -> bool {
-        // Relaxed: numbers to look at, by one task.
-        let asked = self.asked.load(Ordering::Relaxed);
+        let asked = u64::from(self.asked());
+        // Relaxed: a number of one task.
         let before = self.looked.load(Ordering::Relaxed);
         self.looked.store(asked, Ordering::Relaxed);
         asked == before
@@ -121,10 +149,13 @@ impl Hand {
     /// Takes all that is left, by the marks under which it was taken: the oldest is spent first. What has no mark lapses.
     pub(super) fn empty(&self, taken: &mut Taken) -> Vec<(u64, [u64; 2])> {
         // Relaxed: as `spend` says.
-        let mut left = self.left.load(Ordering::Relaxed);
-        while let Err(found) = self.left.compare_exchange(left, 0, Ordering::Relaxed, Ordering::Relaxed) {
-            left = found;
+        let mut units = self.units.load(Ordering::Relaxed);
+        while let Err(found) =
+            self.units.compare_exchange(units, units & !LEFT, Ordering::Relaxed, Ordering::Relaxed)
+        {
+            units = found;
         }
+        let mut left = units & LEFT;
         let mut parts = Vec::new();
         for (size, mark) in taken.marks.drain(..).rev() {
             let units = size.min(left);
@@ -136,5 +167,72 @@ impl Hand {
         // From the front of the line on: what is given back before moves up what is behind it.
         parts.reverse();
         parts
+    }
+
+    /// By whoever holds `taken`, and has emptied it.
+    pub(super) fn forget(&self) {
+        // Relaxed: who holds `taken` next sees it by that; others only take a longer way.
+        self.gone.store(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_gone(&self) -> bool {
+        // Relaxed: as in `forget`.
+        self.gone.load(Ordering::Relaxed) > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hand(units: u64) -> (Hand, Taken) {
+        let (hand, mut taken) = (Hand::new(b"key", b"name"), Taken::default());
+        hand.add(units, units, Some([units, 0]), &mut taken);
+        (hand, taken)
+    }
+
+    #[test]
+    fn units_are_spent_once_and_what_is_asked_for_does_not_touch_them() {
+        let (hand, mut taken) = hand(10);
+        assert_eq!(
+            (hand.spend(4), hand.spend(7), hand.spend(u64::MAX), hand.spend(6)),
+            (Some(6), None, None, Some(0))
+        );
+        // What is asked for wraps beyond its half, and units stay as they are.
+        for _ in 0..3 {
+            assert_eq!(hand.spend(u32::MAX.into()), None);
+        }
+        assert_eq!((hand.left(), hand.asked()), (0, 17_u32.wrapping_sub(3)));
+        hand.add(2, 2, None, &mut taken);
+        assert_eq!((hand.spend(2), hand.left()), (Some(0), 0));
+    }
+
+    #[test]
+    fn demand_is_what_was_asked_for_since_the_last_grant() {
+        let (hand, mut taken) = hand(1);
+        assert_eq!(hand.demand(&mut taken, 0), 0.0);
+        (0..50).for_each(|_| _ = hand.spend(2));
+        assert_eq!(hand.demand(&mut taken, 500_000_000), 200.0);
+        assert_eq!(hand.demand(&mut taken, 500_000_000), 0.0);
+    }
+
+    #[test]
+    fn what_is_left_goes_back_by_the_newest_marks() {
+        let (hand, mut taken) = hand(10);
+        hand.add(5, 5, Some([15, 0]), &mut taken);
+        hand.spend(8);
+        assert_eq!(hand.empty(&mut taken), [(2, [10, 0]), (5, [15, 0])]);
+        assert_eq!((hand.left(), hand.asked(), hand.empty(&mut taken).len()), (0, 8, 0));
+    }
+
+    #[test]
+    fn a_refusal_holds_for_its_cost_and_time() {
+        let (hand, _) = hand(0);
+        let denied = |cost, now_ns| hand.denied(cost, 9, || now_ns);
+        assert!(denied(5, 0).is_none());
+        hand.refused(5, Decision::denied(9, 0, 100, 300), 1_000);
+        assert!(denied(4, 1_000).is_none());
+        assert_eq!(denied(5, 1_040), Some(Decision::denied(9, 0, 60, 260)));
+        assert!(denied(5, 1_100).is_none());
     }
 }

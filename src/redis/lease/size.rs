@@ -14,6 +14,9 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// How many sizes are offered to Redis, each half of the one before: it takes the first that fits.
 const OFFERS: usize = 16;
 
+/// What a hand can count.
+const MAX_UNITS: u64 = 1 << 31;
+
 /// The sizes of a rule's leases.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::redis) struct Sizes {
@@ -28,18 +31,19 @@ impl Sizes {
         let half_ns =
             u128::from(rate.period_ns()) * u128::from(rate.capacity()) / u128::from(rate.limit()) / 2;
         let half = Duration::from_nanos(u64::try_from(half_ns).unwrap_or(u64::MAX));
-        Self { largest, pause: PAUSE.min(half) }
+        Self { largest: largest.min(MAX_UNITS), pause: PAUSE.min(half) }
     }
 
     pub(super) const fn largest(&self) -> u64 {
         self.largest
     }
 
-    /// What to ask for, by what is asked of this process each second: as many as are wanted, then fewer, the cost last.
-    pub(super) fn wanted(&self, per_second: f64, cost: u64) -> Vec<u64> {
+    /// What to ask for, by what is asked of this process each second and what is left of the last one: as many as are wanted, then
+    /// fewer, the cost last.
+    pub(super) fn wanted(&self, per_second: f64, cost: u64, left: u64) -> Vec<u64> {
         let ahead = (per_second * AHEAD.as_secs_f64()).ceil();
         // As in `as`: what is negative or not a number is 0.
-        let mut size = (ahead as u64).saturating_add(cost).min(self.largest).max(cost);
+        let mut size = (ahead as u64).saturating_add(cost).min(self.largest.saturating_sub(left)).max(cost);
         let mut sizes = Vec::with_capacity(OFFERS);
         while size > cost && sizes.len() < OFFERS - 1 {
             sizes.push(size);
@@ -68,11 +72,16 @@ mod tests {
     #[test]
     fn as_many_as_are_wanted_then_halves_then_the_cost() {
         let sizes = sizes(Quota::per_second(1_000), 100);
-        assert_eq!(sizes.wanted(0.0, 1), [1]);
-        assert_eq!(sizes.wanted(20.0, 1), [3, 1]);
-        assert_eq!(sizes.wanted(1e9, 1), [100, 50, 25, 12, 6, 3, 1]);
-        assert_eq!(sizes.wanted(1e9, 60), [100, 60]);
-        assert_eq!(sizes.wanted(f64::NAN, 2), [2]);
+        assert_eq!(sizes.wanted(0.0, 1, 0), [1]);
+        assert_eq!(sizes.wanted(20.0, 1, 0), [3, 1]);
+        assert_eq!(sizes.wanted(1e9, 1, 0), [100, 50, 25, 12, 6, 3, 1]);
+        assert_eq!(sizes.wanted(1e9, 60, 0), [100, 60]);
+        assert_eq!(sizes.wanted(f64::NAN, 2, 0), [2]);
+        assert_eq!(
+            sizes.wanted(1e9, 1, 40),
+            [60, 30, 15, 7, 3, 1],
+            "with what is left no more than the largest"
+        );
     }
 
     #[test]
