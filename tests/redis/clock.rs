@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tollgate::Quota;
-use tollgate::redis::{Outage, RedisLimiter};
+use tollgate::redis::{Outage, RedisLimiter, Source};
 
 use crate::block_on;
 use crate::server::Server;
@@ -63,6 +63,47 @@ fn a_clock_that_steps_forward_gives_a_full_burst_and_no_more() {
                 assert_eq!(admitted(&limiter, now).await, 10, "{algorithm}");
                 assert_eq!(admitted(&limiter, now).await, 0, "{algorithm}");
             }
+        }
+    });
+}
+
+/// Where each decision reads the server's own clock, and so do its keys that expire.
+#[test]
+fn a_server_whose_clock_is_set_back_and_forward_neither_refills_nor_blocks() {
+    let server = Server::with_movable_clock();
+    block_on(async {
+        let redis = server.patient();
+        let hour = 3_600;
+        for algorithm in ALGORITHMS {
+            server.set_clock(0);
+            let quota = Quota::per_hour(10);
+            let builder = RedisLimiter::<str>::builder(algorithm, quota).algorithm(algorithm);
+            let limiter = builder.outage(Outage::Closed).build(&redis).unwrap();
+            let admitted = async || {
+                let mut admitted = 0;
+                for _ in 0..30 {
+                    let answer = limiter.check("key").await;
+                    assert_eq!((answer.source(), answer.failure()), (Source::Store, None));
+                    let decision = answer.decision().unwrap();
+                    // Two periods, and the sliding counter a unit's share of a third.
+                    assert!(decision.retry_after() <= (7_200 + 360) * SECOND, "{algorithm}: {decision:?}");
+                    admitted += u64::from(decision.is_allowed());
+                }
+                admitted
+            };
+            // A window may end right now: what the next one lets through comes on top.
+            let assert_full = |admitted: u64, what: &str| {
+                assert!((10..=20).contains(&admitted), "{algorithm}: {what}: {admitted}");
+            };
+            assert_full(admitted().await, "fresh");
+            server.set_clock(-5 * hour);
+            assert_eq!(admitted().await, 0, "{algorithm}: refilled");
+            server.set_clock(-2 * hour);
+            assert_full(admitted().await, "after two periods and more");
+            server.set_clock(-4 * hour);
+            assert_eq!(admitted().await, 0, "{algorithm}: refilled");
+            server.set_clock(100_000 * hour);
+            assert_full(admitted().await, "after a step forward");
         }
     });
 }

@@ -1,6 +1,8 @@
 //! A Redis or Valkey server of a test's own.
 
+use std::fs::OpenOptions;
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -11,6 +13,9 @@ use tollgate::redis::{Redis, RedisBuilder};
 
 /// Who does not listen by then will not.
 const STARTS_WITHIN: Duration = Duration::from_secs(20);
+
+/// Where the offset of a server's clock is.
+const CLOCK_OFFSET: &str = "clock";
 
 pub(crate) struct Server {
     process: Child,
@@ -32,6 +37,33 @@ impl Server {
         let mut server = Self { process: spawn(port, &options, &folder), port, options, folder };
         server.wait_until_it_listens();
         server
+    }
+
+    /// With a clock that [`set_clock`](Self::set_clock) moves.
+    pub(crate) fn with_movable_clock() -> Self {
+        let folder = TempDir::new().unwrap();
+        let library = folder.path().join("clock.so");
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/redis/clock.c");
+        let compiled =
+            Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).status();
+        assert!(
+            compiled.expect("this test needs a C compiler: sudo apt-get install build-essential").success()
+        );
+        let port = free_port();
+        let mut command = command(port, &[], &folder, None);
+        let offset = folder.path().join(CLOCK_OFFSET);
+        std::fs::write(&offset, 0_i64.to_ne_bytes()).unwrap();
+        command.env("LD_PRELOAD", library).env("CLOCK_OFFSET", offset);
+        let mut server = Self { process: command.spawn().unwrap(), port, options: Vec::new(), folder };
+        server.wait_until_it_listens();
+        server
+    }
+
+    /// Moves the server's clock to so many seconds before or after this machine's.
+    pub(crate) fn set_clock(&self, offset_s: i64) {
+        // In its place: the server has it mapped.
+        let file = OpenOptions::new().write(true).open(self.folder.path().join(CLOCK_OFFSET)).unwrap();
+        file.write_all_at(&offset_s.to_ne_bytes(), 0).unwrap();
     }
 
     /// A sentinel, by its configuration.
