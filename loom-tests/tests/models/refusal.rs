@@ -6,7 +6,7 @@ use loom_tests::{Bounds, explore_orders, run_threads};
 use tollgate::model::Refusal;
 
 /// Its accesses are few.
-const ALL: Bounds = Bounds { counted: Some(2), free: None, strong: None };
+const ALL: Bounds = Bounds { counted: Some(3), free: None, strong: None };
 
 const FIRST: [u64; 3] = [1, 10, 100];
 const SECOND: [u64; 3] = [2, 20, 200];
