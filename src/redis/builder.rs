@@ -27,7 +27,8 @@ pub enum Mode {
     Exact,
     /// Most by this process, of units that it has taken in advance: as many as it spends in 100 ms, fewer as the quota runs out. More are taken
     /// before they are needed, and what is not used for a second is given back. After a refusal Redis is not asked again before units are
-    /// worth a call, which is 50 ms at most beyond its own wait.
+    /// worth a call, which is 50 ms at most beyond its own wait. Until then larger costs are
+    /// refused by what is remembered, with that wait.
     ///
     /// Units are charged before they are spent, so no more are ever admitted than were charged; but they can be spent later. With N processes, in any
     /// interval T of a quota with burst `b` and `r` units a second: at most `b + r * T + N * max_units`.

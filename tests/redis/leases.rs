@@ -4,8 +4,8 @@ use std::future::ready;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
-use tollgate::Quota;
 use tollgate::redis::{Failure, Mode, Outage, Redis, RedisLimiter, Source};
+use tollgate::{Quota, Verdict};
 
 use crate::block_on;
 use crate::server::Server;
@@ -62,5 +62,22 @@ fn all_who_wait_for_one_call_wait_no_longer_than_a_deadline() {
         server.signal("-CONT");
         // One after the other they would find out, after three deadlines, that there is an outage.
         assert!(answers.iter().all(|answer| answer.failure() == Some(&Failure::Deadline)), "{answers:?}");
+    });
+}
+
+#[test]
+fn what_a_lease_cannot_hold_is_redis_s_to_decide_whatever_is_remembered() {
+    let server = Server::start();
+    block_on(async {
+        let redis = server.patient();
+        let rule = leased(&redis, Quota::per_day(10), 5);
+        assert!(rule.check_n("key", 10).await.is_allowed());
+        assert!(rule.check("key").await.is_denied());
+        assert_eq!(rule.check("key").await.source(), Source::Lease, "remembered");
+        let six = rule.check_n("key", 6).await;
+        assert_eq!(six.source(), Source::Store);
+        assert!(six.decision().unwrap().retry_after() > Duration::from_secs(5 * 8_640), "{six:?}");
+        let eleven = rule.check_n("key", 11).await.decision().unwrap();
+        assert_eq!(eleven.verdict(), Verdict::NeverFits);
     });
 }

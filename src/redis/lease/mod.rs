@@ -63,7 +63,7 @@ impl Leases {
 impl Core {
     /// The answer by units in hand, or by what Redis has refused until later.
     pub(super) fn at_once(self: &Arc<Self>, key: &(impl RedisKey + ?Sized), cost: u64) -> Option<Answer> {
-        let leases = self.leases.as_ref().filter(|_| cost > 0)?;
+        let leases = self.leases.as_ref().filter(|leases| leases.sizes.fits(cost))?;
         let decision = leases.hands.near(key, |hand| self.at_hand(leases, hand, cost))?;
         self.counters.note(Source::Lease, decision.is_allowed());
         Some(Answer::decided(decision, Source::Lease))
@@ -76,7 +76,7 @@ impl Core {
         name: &[u8],
         cost: u64,
     ) -> Answer {
-        if cost > 0 && cost <= leases.sizes.largest() {
+        if leases.sizes.fits(cost) {
             // Whoever waits for somebody else's call to Redis before his own has one deadline for both.
             match self.link.until_deadline(self.take_from_hand(leases, name, cost)).await {
                 Ok(Some(answer)) => return answer,

@@ -34,8 +34,9 @@ impl Sizes {
         Self { largest: largest.min(MAX_UNITS), pause: PAUSE.min(half) }
     }
 
-    pub(super) const fn largest(&self) -> u64 {
-        self.largest
+    /// It may be decided by a lease.
+    pub(super) const fn fits(&self, cost: u64) -> bool {
+        cost > 0 && cost <= self.largest
     }
 
     /// What to ask for, by what is asked of this process each second and what is left of the last one: as many as are wanted, then
