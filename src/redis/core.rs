@@ -168,11 +168,12 @@ impl Core {
 
     /// Charges in Redis what was admitted without it.
     fn pay(self: &Arc<Self>) {
-        let core = self.clone();
+        let mut paying = Paying { core: self.clone(), debts: self.fallback.take_debts() };
         in_background(async move {
-            for debt in core.fallback.take_debts() {
-                if core.pay_one(&debt).await.is_err() {
-                    core.fallback.keep(debt);
+            while let Some(debt) = paying.debts.last() {
+                let paid = paying.core.pay_one(debt).await;
+                if let (Some(debt), Err(failure)) = (paying.debts.pop(), paid) {
+                    paying.core.fallback.keep(debt, failure.is_refusal());
                 }
             }
         });
@@ -210,6 +211,20 @@ impl Core {
 
     pub(super) async fn reset(&self, key: &[u8]) -> Result<(), Failure> {
         self.link.call(cmd("DEL").arg(key)).await.map(drop)
+    }
+}
+
+/// The task that pays, which may end by being dropped with its runtime: what it has not paid is owed still.
+struct Paying {
+    core: Arc<Core>,
+    debts: Vec<Debt>,
+}
+
+impl Drop for Paying {
+    fn drop(&mut self) {
+        for debt in self.debts.drain(..) {
+            self.core.fallback.keep(debt, false);
+        }
     }
 }
 

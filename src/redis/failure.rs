@@ -43,6 +43,19 @@ impl Failure {
         Self::Other("this needs a tokio runtime: await it in one, or use the blocking face".to_owned())
     }
 
+    /// The server has said no, so nothing was done.
+    pub(super) const fn is_refusal(&self) -> bool {
+        matches!(
+            self,
+            Self::Login(_)
+                | Self::ReadOnly
+                | Self::NotReady(_)
+                | Self::OutOfMemory
+                | Self::WrongType
+                | Self::CrossSlot
+        )
+    }
+
     /// The script has to be sent in full.
     pub(super) fn is_unknown_script(error: &RedisError) -> bool {
         error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::clock::DefaultClock;
 use crate::decision::Decision;
@@ -40,6 +41,9 @@ impl Default for Outage {
 /// Keys whose debts are remembered. More are not charged later, which [`Counts::forgotten`](super::Counts::forgotten) tells.
 const DEBTS: usize = 65_536;
 
+/// After a debt that could not be paid, decisions have none paid for this long.
+const REST: Duration = Duration::from_secs(1);
+
 /// The policy at work.
 pub(super) enum Fallback {
     Open,
@@ -56,8 +60,10 @@ pub(super) struct Local {
 struct Debts {
     /// Units admitted since debts were last taken to be paid.
     owed: HashMap<Vec<u8>, u64>,
-    /// Those that could not be paid, or may have been.
+    /// Those that may have been paid, or not.
     unpaid: Vec<Debt>,
+    /// Nothing is tried before, as it failed.
+    rest_until: Option<Instant>,
 }
 
 /// Units to be charged in Redis, once for each mark.
@@ -98,7 +104,11 @@ impl Fallback {
     /// Redis has allowed this.
     pub(super) fn warm(&self, key: &[u8], units: u64) {
         if let Self::Local(local) = self {
-            _ = local.limits.check(key, units);
+            let decision = local.limits.check(key, units);
+            // More than a share holds takes all that is left of it.
+            if decision.is_denied() {
+                _ = local.limits.check(key, decision.remaining());
+            }
         }
     }
 
@@ -138,7 +148,8 @@ impl Fallback {
     pub(super) fn has_debts(&self) -> bool {
         let Self::Local(local) = self else { return false };
         let debts = local.debts();
-        !debts.owed.is_empty() || !debts.unpaid.is_empty()
+        (!debts.owed.is_empty() || !debts.unpaid.is_empty())
+            && debts.rest_until.is_none_or(|until| until <= Instant::now())
     }
 
     /// What is owed, which is the caller's to charge from now on.
@@ -152,10 +163,16 @@ impl Fallback {
         unpaid
     }
 
-    /// A debt that may not have been paid, for the next time.
-    pub(super) fn keep(&self, debt: Debt) {
-        if let Self::Local(local) = self {
-            local.debts().unpaid.push(debt);
+    /// A debt that was not paid, for the next time: under its mark, unless it is certain that nothing was done.
+    pub(super) fn keep(&self, debt: Debt, is_certain: bool) {
+        let Self::Local(local) = self else { return };
+        let mut debts = local.debts();
+        debts.rest_until = Instant::now().checked_add(REST);
+        if is_certain {
+            let owed = debts.owed.entry(debt.key).or_default();
+            *owed = owed.saturating_add(debt.units);
+        } else {
+            debts.unpaid.push(debt);
         }
     }
 }

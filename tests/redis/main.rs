@@ -4,6 +4,7 @@ mod bad_input;
 mod blocking;
 mod clock;
 mod cluster;
+mod debts;
 #[cfg(feature = "tracing")]
 mod events;
 mod fleet;

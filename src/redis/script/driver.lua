@@ -3,10 +3,7 @@
 -- To `force`, the last key marks that it was done: a repeated call does nothing.
 -- To `give_back`, the last two arguments are what `tell` told of the units when they were charged.
 local now, action, at, rules = clock(ARGV[1]), ARGV[2], 3, #KEYS
-if action == 'force' then
-    rules = rules - 1
-    if not redis.call('SET', KEYS[#KEYS], '1', 'NX', 'PX', '600000') then action = 'peek' end
-end
+if action == 'force' then rules = rules - 1 end
 
 local states, choice = {}, 1
 for i = 1, rules do
@@ -27,6 +24,9 @@ for _, s in ipairs(states) do
     s.is_fitting = fitting > 0
     if choice > 0 then choice = fitting end
 end
+
+-- Only now, as nothing can be refused any more: what is marked is charged.
+if action == 'force' and not redis.call('SET', KEYS[#KEYS], '1', 'NX', 'PX', '600000') then action = 'peek' end
 
 if action ~= 'peek' then
     for _, s in ipairs(states) do

@@ -21,7 +21,11 @@ algorithms.f = {
 
     fits = function(s, choice) return s.count + tonumber(ARGV[s.cost_at + choice - 1]) <= s.limit end,
 
-    charge = function(s, choice) s.count = s.count + tonumber(ARGV[s.cost_at + choice - 1]) end,
+    -- What does not fit fills the window.
+    charge = function(s, choice)
+        local filled = s.count + tonumber(ARGV[s.cost_at + choice - 1])
+        s.count = math.max(s.count, math.min(s.limit, filled))
+    end,
 
     refund = function(s) s.count = math.max(0, s.count - tonumber(ARGV[s.cost_at])) end,
 

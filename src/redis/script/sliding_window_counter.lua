@@ -40,7 +40,11 @@ algorithms.c = {
         return is_at_most(s.previous, covered, room, s.period)
     end,
 
-    charge = function(s, choice) s.current = s.current + tonumber(ARGV[s.cost_at + choice - 1]) end,
+    -- What does not fit fills the window: more than the limit would weigh on the next one, and those after it.
+    charge = function(s, choice)
+        local filled = s.current + tonumber(ARGV[s.cost_at + choice - 1])
+        s.current = math.max(s.current, math.min(s.limit, filled))
+    end,
 
     refund = function(s)
         local units = tonumber(ARGV[s.cost_at])

@@ -34,8 +34,11 @@ algorithms.l = {
 
     fits = function(s, choice) return s.used + tonumber(ARGV[s.cost_at + choice - 1]) <= s.limit end,
 
+    -- What does not fit fills the window.
     charge = function(s, choice)
-        s.added = tonumber(ARGV[s.cost_at + choice - 1])
+        local units = math.min(tonumber(ARGV[s.cost_at + choice - 1]), s.limit - s.used)
+        if units <= 0 then return end
+        s.added = units
         s.used, s.stamp = s.used + s.added, s.stamp or s.now
         s.newest = s.stamp
     end,
