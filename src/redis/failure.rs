@@ -19,6 +19,8 @@ pub enum Failure {
     ReadOnly,
     /// The server is loading its data, or its cluster is down, or it cannot write.
     NotReady(String),
+    /// The key's slot of a cluster is on another node, or on its way there.
+    SlotMoves(String),
     /// The server's memory is full, and its policy is to evict nothing.
     OutOfMemory,
     /// The key holds what was not written here.
@@ -50,6 +52,7 @@ impl Failure {
             Self::Login(_)
                 | Self::ReadOnly
                 | Self::NotReady(_)
+                | Self::SlotMoves(_)
                 | Self::OutOfMemory
                 | Self::WrongType
                 | Self::CrossSlot
@@ -59,6 +62,26 @@ impl Failure {
     /// The script has to be sent in full.
     pub(super) fn is_unknown_script(error: &RedisError) -> bool {
         error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
+    }
+}
+
+impl Failure {
+    /// An error of a command within a script: before Redis 7 it is wrapped in another, and one for want of rights is to this day.
+    fn of_script(text: String) -> Self {
+        let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+        if has(&["WRONGTYPE"]) {
+            Self::WrongType
+        } else if has(&["OOM command not allowed"]) {
+            Self::OutOfMemory
+        } else if has(&["READONLY"]) {
+            Self::ReadOnly
+        } else if has(&["ACL failure in script", "The user executing the script"]) {
+            Self::Login(text)
+        } else if has(&["MISCONF", "NOREPLICAS"]) {
+            Self::NotReady(text)
+        } else {
+            Self::Other(text)
+        }
     }
 }
 
@@ -72,13 +95,12 @@ impl From<RedisError> for Failure {
             ErrorKind::Server(ServerErrorKind::ReadOnly) => Self::ReadOnly,
             ErrorKind::Server(ServerErrorKind::CrossSlot) => Self::CrossSlot,
             ErrorKind::Server(
-                ServerErrorKind::BusyLoading
-                | ServerErrorKind::MasterDown
-                | ServerErrorKind::ClusterDown
-                | ServerErrorKind::TryAgain
-                | ServerErrorKind::Moved
-                | ServerErrorKind::Ask,
+                ServerErrorKind::BusyLoading | ServerErrorKind::MasterDown | ServerErrorKind::ClusterDown,
             ) => Self::NotReady(text()),
+            // Of this key: the client looks for the slot anew by itself.
+            ErrorKind::Server(ServerErrorKind::TryAgain | ServerErrorKind::Moved | ServerErrorKind::Ask) => {
+                Self::SlotMoves(text())
+            }
             ErrorKind::Io
             | ErrorKind::ClusterConnectionNotFound
             | ErrorKind::MasterNameNotFoundBySentinel => Self::Unreachable(text()),
@@ -86,12 +108,8 @@ impl From<RedisError> for Failure {
                 Some("WRONGTYPE") => Self::WrongType,
                 Some("OOM") => Self::OutOfMemory,
                 Some("NOAUTH" | "WRONGPASS") => Self::Login(text()),
-                Some("MISCONF" | "NOREPLICAS") => Self::NotReady(text()),
-                // Before Redis 7 an error within a script is wrapped in another.
-                _ if text().contains("WRONGTYPE") => Self::WrongType,
-                _ if text().contains("OOM command not allowed") => Self::OutOfMemory,
-                _ if text().contains("READONLY") => Self::ReadOnly,
-                _ => Self::Other(text()),
+                Some("MISCONF" | "NOREPLICAS" | "BUSY") => Self::NotReady(text()),
+                _ => Self::of_script(text()),
             },
         }
     }
@@ -105,6 +123,7 @@ impl fmt::Display for Failure {
             Self::Login(why) => write!(f, "Redis refuses the user: {why}"),
             Self::ReadOnly => f.write_str("Redis is a replica, and cannot be written: connect to its master"),
             Self::NotReady(why) => write!(f, "Redis is not ready: {why}"),
+            Self::SlotMoves(why) => write!(f, "the key's slot is on another node: {why}"),
             Self::OutOfMemory => f.write_str("Redis is out of memory, and evicts nothing"),
             Self::WrongType => {
                 f.write_str("the key holds what was not written by tollgate: choose another prefix")
@@ -119,3 +138,73 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As it comes from the server.
+    fn failure(reply: &str) -> Failure {
+        match redis::parse_redis_value(format!("-{reply}\r\n").as_bytes()) {
+            Ok(redis::Value::ServerError(error)) => RedisError::from(error).into(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_servers_say_old_and_new_is_told_apart() {
+        for (reply, is_expected) in [
+            (
+                "BUSY Redis is busy running a script.",
+                (|it| matches!(it, Failure::NotReady(_))) as fn(&Failure) -> bool,
+            ),
+            ("LOADING Redis is loading the dataset in memory", |it| matches!(it, Failure::NotReady(_))),
+            ("MISCONF Redis is configured to save RDB snapshots", |it| matches!(it, Failure::NotReady(_))),
+            ("CLUSTERDOWN Hash slot not served", |it| matches!(it, Failure::NotReady(_))),
+            ("MOVED 7 127.0.0.1:7000", |it| matches!(it, Failure::SlotMoves(_))),
+            ("ASK 7 127.0.0.1:7000", |it| matches!(it, Failure::SlotMoves(_))),
+            ("TRYAGAIN Multiple keys request during rehashing of slot", |it| {
+                matches!(it, Failure::SlotMoves(_))
+            }),
+            ("NOAUTH Authentication required.", |it| matches!(it, Failure::Login(_))),
+            ("NOPERM this user has no permissions to run the 'evalsha' command", |it| {
+                matches!(it, Failure::Login(_))
+            }),
+            ("ERR ACL failure in script: User bob has no permissions to run the 'time' command", |it| {
+                matches!(it, Failure::Login(_))
+            }),
+            (
+                "ERR Error running script (call to f_1): @user_script:2: @user_script: 2: The user executing the script can't run this command or subcommand",
+                |it| matches!(it, Failure::Login(_)),
+            ),
+            (
+                "ERR Error running script (call to f_1): @user_script:2: WRONGTYPE Operation against a key holding the wrong kind of value",
+                |it| *it == Failure::WrongType,
+            ),
+            (
+                "ERR Error running script (call to f_1): @user_script:2: @user_script: 2: -MISCONF Redis is configured to save RDB snapshots",
+                |it| matches!(it, Failure::NotReady(_)),
+            ),
+            ("OOM command not allowed when used memory > 'maxmemory'. script: 1, on @user_script:2.", |it| {
+                *it == Failure::OutOfMemory
+            }),
+            (
+                "ERR Error running script (call to f_1): @user_script:2: @user_script: 2: -READONLY You can't write against a read only replica.",
+                |it| *it == Failure::ReadOnly,
+            ),
+            ("ERR max number of clients reached", |it| matches!(it, Failure::Other(_))),
+        ] {
+            let found = failure(reply);
+            assert!(is_expected(&found), "{reply}: {found:?}");
+        }
+    }
+
+    /// Nobody's connection is given up for a slot on its way: that may take an hour, and all other slots are where they were.
+    #[test]
+    fn a_key_s_own_trouble_is_no_outage() {
+        for reply in ["MOVED 7 127.0.0.1:7000", "ASK 7 127.0.0.1:7000", "TRYAGAIN x", "WRONGTYPE x", "OOM x"]
+        {
+            assert!(!failure(reply).is_outage(), "{reply}");
+        }
+    }
+}

@@ -4,7 +4,7 @@
 //! outage policy meanwhile, at once.
 
 use std::hash::{BuildHasher, RandomState};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -26,6 +26,13 @@ const MISSES: u64 = 3;
 /// For a connection with its handshake; nobody waits for it but the first decisions.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// As good as none: a clock can tell it.
+const LONGEST_DEADLINE: Duration = Duration::from_secs(86_400);
+
+/// A connection that was lost sooner than this did not help, as where the server is a replica, or its user may not run scripts: before the next
+/// one is a pause, longer each time.
+const STEADY: Duration = Duration::from_secs(2);
+
 /// Between two tries, doubled from the first up to the second, and half of it at random.
 const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
 
@@ -38,26 +45,46 @@ pub(super) struct Link {
     /// 1 while the task runs.
     connecting: AtomicU64,
     missed: AtomicU64,
+    /// Connections that were made.
+    made: AtomicU64,
+    /// Connections that were lost sooner than they should, one after another.
+    short_lived: AtomicU64,
     outages: AtomicU64,
     recoveries: AtomicU64,
+}
+
+#[derive(Clone)]
+struct Live {
+    connection: Connection,
+    since: Instant,
+    /// Tells it from those before: calls that fail late are no reason to give up the next one.
+    number: u64,
 }
 
 enum State {
     /// Not tried yet: the first decisions wait for it, up to their deadline.
     New,
-    Up(Connection),
+    Up(Live),
     Down(Failure),
+}
+
+impl State {
+    fn is_up(&self, number: u64) -> bool {
+        matches!(self, Self::Up(live) if live.number == number)
+    }
 }
 
 impl Link {
     pub(super) fn new(address: Address, deadline: Duration) -> Self {
         Self {
             address,
-            deadline,
+            deadline: deadline.min(LONGEST_DEADLINE),
             state: ArcSwap::from_pointee(State::New),
             changed: Notify::new(),
             connecting: AtomicU64::new(0),
             missed: AtomicU64::new(0),
+            made: AtomicU64::new(0),
+            short_lived: AtomicU64::new(0),
             outages: AtomicU64::new(0),
             recoveries: AtomicU64::new(0),
         }
@@ -116,11 +143,11 @@ impl Link {
             return Err(Failure::no_runtime());
         }
         let deadline = Instant::now() + self.deadline;
-        let connection = self.connection(deadline).await?;
+        let Live { connection, number, .. } = self.connection(deadline).await?;
         let Ok(reply) = timeout_at(deadline, ask(connection)).await else {
             // Relaxed: a number of its own. Two that miss at once may both be the third: `lose` does nothing the second time.
             if self.missed.fetch_add(1, Ordering::Relaxed) + 1 >= MISSES {
-                self.lose(Failure::Deadline);
+                self.lose(number, Failure::Deadline);
             }
             return Err(Failure::Deadline);
         };
@@ -131,21 +158,21 @@ impl Link {
         reply.map_err(|error| {
             let failure = Failure::from(error);
             if failure.is_outage() {
-                self.lose(failure.clone());
+                self.lose(number, failure.clone());
             }
             failure
         })
     }
 
     /// The connection there is. Only before the first try is it waited for.
-    async fn connection(self: &Arc<Self>, deadline: Instant) -> Result<Connection, Failure> {
-        if let State::Up(connection) = &**self.state.load() {
-            return Ok(connection.clone());
+    async fn connection(self: &Arc<Self>, deadline: Instant) -> Result<Live, Failure> {
+        if let State::Up(live) = &**self.state.load() {
+            return Ok(live.clone());
         }
         loop {
             let changed = self.changed.notified();
             match &**self.state.load() {
-                State::Up(connection) => return Ok(connection.clone()),
+                State::Up(live) => return Ok(live.clone()),
                 State::Down(failure) => {
                     let failure = failure.clone();
                     // The task that tried may have ended with the runtime that it was on.
@@ -158,17 +185,21 @@ impl Link {
         }
     }
 
-    fn lose(self: &Arc<Self>, failure: Failure) {
+    /// Gives up the connection of this number, if it is not given up yet.
+    fn lose(self: &Arc<Self>, number: u64, failure: Failure) {
         let down = Arc::new(State::Down(failure.clone()));
-        let before = self
-            .state
-            .rcu(|state| if matches!(**state, State::Up(_)) { down.clone() } else { state.clone() });
-        if matches!(*before, State::Up(_)) {
-            // Relaxed: a number to look at.
-            self.outages.fetch_add(1, Ordering::Relaxed);
-            events::lost(&failure);
-            self.connect();
+        let before = self.state.rcu(|state| if state.is_up(number) { down.clone() } else { state.clone() });
+        let State::Up(live) = &*before else { return };
+        if live.number != number {
+            return;
         }
+        // Relaxed: numbers of their own, and one that the next task reads, started by whoever wrote it last.
+        let is_short = live.since.elapsed() < STEADY;
+        let short_lived = if is_short { self.short_lived.load(Ordering::Relaxed) + 1 } else { 0 };
+        self.short_lived.store(short_lived, Ordering::Relaxed);
+        self.outages.fetch_add(1, Ordering::Relaxed);
+        events::lost(&failure);
+        self.connect();
     }
 
     /// Starts the task that connects, if there is none.
@@ -177,13 +208,16 @@ impl Link {
         if self.connecting.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Relaxed).is_err() {
             return;
         }
-        let running = Running(self.clone());
+        // Relaxed: see `lose`.
+        let first = self.short_lived.load(Ordering::Relaxed);
+        let running = Running(Arc::downgrade(self));
         in_background(async move {
-            let link = &running.0;
-            for tried in 0.. {
+            for tried in first.. {
                 sleep(pause(tried)).await;
+                // Nobody is left to connect for.
+                let Some(link) = running.0.upgrade() else { return };
                 let found = match timeout(CONNECT_TIMEOUT, link.try_connect()).await {
-                    Ok(Ok(connection)) => State::Up(connection),
+                    Ok(Ok(connection)) => State::Up(link.live(connection)),
                     Ok(Err(error)) => State::Down(error.into()),
                     Err(_) => State::Down(Failure::Deadline),
                 };
@@ -198,11 +232,17 @@ impl Link {
         });
     }
 
-    /// A connection that answers.
+    /// A connection by which scripts are run.
     async fn try_connect(&self) -> RedisResult<Connection> {
         let mut connection = self.address.connect().await?;
-        connection.call(&cmd("PING")).await?;
+        connection.call(cmd("EVAL").arg("return redis.call('TIME')").arg(0)).await?;
         Ok(connection)
+    }
+
+    fn live(&self, connection: Connection) -> Live {
+        // Relaxed: a number that nobody else has.
+        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        Live { connection, since: Instant::now(), number }
     }
 
     fn recovered(&self, before: &State) {
@@ -223,17 +263,19 @@ pub(super) fn in_background<T: Send + 'static>(
 }
 
 /// The task that connects, which may end by being dropped with its runtime.
-struct Running(Arc<Link>);
+struct Running(Weak<Link>);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Release: with the AcqRel that starts the next one.
-        self.0.connecting.store(0, Ordering::Release);
+        if let Some(link) = self.0.upgrade() {
+            // Release: with the AcqRel that starts the next one.
+            link.connecting.store(0, Ordering::Release);
+        }
     }
 }
 
 /// Before the try of this number: none before the first.
-fn pause(tried: u32) -> Duration {
+fn pause(tried: u64) -> Duration {
     let [first, longest] = PAUSES;
     match tried.checked_sub(1) {
         None => Duration::ZERO,

@@ -167,3 +167,29 @@ fn a_debt_whose_reply_is_lost_is_paid_once() {
         assert_eq!(redis.outages(), 2);
     });
 }
+
+/// All calls on a connection fail when it breaks: that is one outage, and the next connection is not theirs to give up.
+#[test]
+fn many_calls_on_one_broken_connection_are_one_outage() {
+    let server = Server::start();
+    block_on(async {
+        let (proxy, redis) = through_a_proxy(&server).await;
+        let builder = RedisLimiter::<str>::builder("rule", Quota::per_day(1_000)).outage(Outage::Closed);
+        let limiter = builder.build(&redis).unwrap();
+        for round in 1..=5 {
+            until_it_is_back(&limiter).await;
+            proxy.cuts_next.store(true, Ordering::SeqCst);
+            let calls: Vec<_> = (0..5_000)
+                .map(|_| {
+                    let limiter = limiter.clone();
+                    tokio::spawn(async move { limiter.check("key").await })
+                })
+                .collect();
+            for call in calls {
+                _ = call.await.unwrap();
+            }
+            assert_eq!(proxy.cut.load(Ordering::SeqCst), round);
+            assert_eq!(redis.outages(), round);
+        }
+    });
+}
