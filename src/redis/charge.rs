@@ -92,10 +92,8 @@ pub async fn charge_all(charges: &[Charge]) -> Result<Answers, Failure> {
     let never_fits =
         asked.iter().any(|charge| charge.core.taking(charge.units) == Action::Peek && charge.units > 0);
     let action = if is_blocked || never_fits { Action::Peek } else { Action::Take };
-    let answers = match ask(action, &asked).await {
-        Ok(reply) => from_store(action, charges, &reply)?,
-        Err(failure) => from_policies(charges, &failure),
-    };
+    let decided = ask(action, &asked).await.and_then(|reply| from_store(action, charges, &reply));
+    let answers = decided.unwrap_or_else(|failure| from_policies(charges, &failure));
     for (charge, answer) in charges.iter().zip(&answers) {
         charge.core.counters.note(answer.source(), answer.is_allowed());
     }
@@ -133,7 +131,7 @@ async fn ask(action: Action, asked: &[&Charge]) -> Result<Reply, Failure> {
 fn from_store(action: Action, charges: &[Charge], reply: &Reply) -> Result<Vec<Answer>, Failure> {
     let is_charged = action == Action::Take && reply.choice > 0;
     let mut states = reply.states.iter();
-    charges
+    let answers: Vec<_> = charges
         .iter()
         .map(|charge| {
             if let Some(decision) = charge.core.rule.without_store(charge.units) {
@@ -143,12 +141,19 @@ fn from_store(action: Action, charges: &[Charge], reply: &Reply) -> Result<Vec<A
             let is_charged = is_charged && charge.units > 0;
             let decision = charge.core.rule.decision(state, reply.now_us, charge.units, is_charged);
             let decision = decision.ok_or_else(|| reply.is_foreign())?;
-            if is_charged {
-                charge.core.is_back(&charge.key, decision);
-            }
             Ok(Answer::decided(decision, Source::Store))
         })
-        .collect()
+        .collect::<Result<_, Failure>>()?;
+    // What was not charged is not allowed, whoever says so.
+    if action == Action::Take && !is_charged && answers.iter().all(Answer::is_allowed) || reply.choice > 1 {
+        return Err(reply.is_foreign());
+    }
+    for (charge, answer) in charges.iter().zip(&answers) {
+        if let (true, Source::Store, Some(decision)) = (is_charged, answer.source(), answer.decision()) {
+            charge.core.is_back(&charge.key, decision);
+        }
+    }
+    Ok(answers)
 }
 
 /// One by one, with what was taken given back if one refuses.

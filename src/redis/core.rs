@@ -111,6 +111,11 @@ impl Core {
         let cost = cost.copied().unwrap_or(0);
         let decision = self.rule.decision(state, reply.now_us, cost, is_charged && cost > 0);
         let decision = decision.ok_or_else(|| reply.is_foreign())?;
+        // What was not charged is not allowed, whoever says so.
+        let is_given = action == Action::Take && cost > 0 && !is_charged && decision.is_allowed();
+        if reply.choice > costs.len() || is_given {
+            return Err(reply.is_foreign());
+        }
         Ok((reply, decision))
     }
 

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod blocking;
+mod breaker;
 mod clock;
 mod cluster;
 mod debts;

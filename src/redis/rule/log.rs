@@ -31,7 +31,7 @@ impl Log {
     /// By the units that count, the newest entry, and the one by whose end the cost fits.
     pub(super) fn tell(&self, [used, newest_us, fits_at_us]: [u64; 3], now_us: u64, cost: Cost) -> Told {
         let room = self.limit.saturating_sub(used);
-        let until_us = |stamp_us: u64| (stamp_us + self.window_us).saturating_sub(now_us);
+        let until_us = |stamp_us: u64| stamp_us.saturating_add(self.window_us).saturating_sub(now_us);
         let newest_us = if cost.pending(room) > 0 { newest_us.max(now_us) } else { newest_us };
         Told {
             room,
