@@ -108,3 +108,24 @@ fn without_redis_the_policies_answer_and_a_refusal_gives_back() {
         assert!(charge_all(&[wide.charge("alice", 1)]).await.unwrap().is_denied());
     });
 }
+
+/// Of a limit that was lowered below what is used, nothing fits, but nothing can be taken all the same.
+#[test]
+fn nothing_of_a_limit_that_was_lowered_hinders_nobody_and_the_others_are_charged() {
+    let server = Server::start();
+    block_on(async {
+        let redis = server.patient();
+        for algorithm in ["gcra", "fixed_window", "sliding_window_counter", "sliding_window_log"] {
+            let build = |name: &str, limit| {
+                let builder = RedisLimiter::<str>::builder(name, Quota::per_day(limit)).algorithm(algorithm);
+                builder.outage(Outage::Closed).build(&redis).unwrap()
+            };
+            let (before, lowered, other) = (build("rule", 5), build("rule", 2), build("other", 3));
+            assert!(before.check_n("key", 5).await.is_allowed());
+            let answers = charge_all(&[lowered.charge("key", 0), other.charge("key", 1)]).await.unwrap();
+            assert!(answers.is_allowed(), "{algorithm}: {answers:?}");
+            assert_eq!(other.peek_n("key", 0).await.unwrap().remaining(), 2, "{algorithm}");
+            other.reset("key").await.unwrap();
+        }
+    });
+}

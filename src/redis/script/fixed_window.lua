@@ -19,7 +19,11 @@ algorithms.f = {
         return s
     end,
 
-    fits = function(s, choice) return s.count + tonumber(ARGV[s.cost_at + choice - 1]) <= s.limit end,
+    -- Nothing always does, of a limit that was lowered too.
+    fits = function(s, choice)
+        local units = tonumber(ARGV[s.cost_at + choice - 1])
+        return units == 0 or s.count + units <= s.limit
+    end,
 
     -- What does not fit fills the window.
     charge = function(s, choice)

@@ -33,8 +33,11 @@ algorithms.c = {
         return s
     end,
 
+    -- Nothing always does, of a limit that was lowered too.
     fits = function(s, choice)
-        local room = s.limit - s.current - tonumber(ARGV[s.cost_at + choice - 1])
+        local units = tonumber(ARGV[s.cost_at + choice - 1])
+        local room = s.limit - s.current - units
+        if units == 0 then return true end
         if room < 0 then return false end
         local covered = s.period - math.max(0, s.now - s.start)
         return is_at_most(s.previous, covered, room, s.period)
