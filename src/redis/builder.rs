@@ -145,12 +145,12 @@ impl<K: ?Sized> RedisLimiterBuilder<K> {
         if let Some(tag) = &self.hash_tag {
             check_name("hash tag", tag, &['{', '}'])?;
         }
-        let letter = rule.part().map_or("", |part| part.letter());
+        let algorithm = rule.name();
         // Without a tag of its own a key is its own, so that all rules on one key are in one slot. The colon makes sure that it is not
         // empty, which would be none.
         let (prefix, suffix) = match &self.hash_tag {
-            Some(tag) => (format!("{}{{{tag}}}{}:{letter}:", redis.prefix, self.name), ""),
-            None => (format!("{}:{}:{letter}{{:", redis.prefix, self.name), "}"),
+            Some(tag) => (format!("{}{{{tag}}}{}:{algorithm}:", redis.prefix, self.name), ""),
+            None => (format!("{}:{}:{algorithm}{{:", redis.prefix, self.name), "}"),
         };
         let core = Core {
             link: redis.link.clone(),
@@ -159,7 +159,13 @@ impl<K: ?Sized> RedisLimiterBuilder<K> {
             rule,
             prefix: prefix.into_bytes(),
             suffix: suffix.as_bytes(),
-            fallback: Fallback::new(self.outage, self.quota, &self.algorithm, self.capacity)?,
+            fallback: Fallback::new(
+                self.outage,
+                self.quota,
+                &self.algorithm,
+                self.window_offset,
+                self.capacity,
+            )?,
             counters: Counters::new(),
             leases: self.mode.leases(self.quota)?.map(Arc::new),
         };

@@ -14,7 +14,7 @@ use crate::redis::lease::Leases;
 use crate::redis::link::{Link, in_background};
 use crate::redis::outage::{Debt, Fallback};
 use crate::redis::reply::Reply;
-use crate::redis::rule::Rule;
+use crate::redis::rule::{MAX_TIME_US, Rule};
 use crate::redis::script::{Script, to_driver};
 use crate::time::duration_ns;
 
@@ -234,5 +234,5 @@ impl Drop for Paying {
 }
 
 fn whole_us(time: Duration) -> u64 {
-    duration_ns(time) / 1_000
+    (duration_ns(time) / 1_000).min(MAX_TIME_US)
 }

@@ -93,7 +93,7 @@ impl<K: RedisKey + ?Sized> RedisLimiter<K> {
 
     /// [`check_n`](Self::check_n) at a time of your own, since the start of Unix time, for those whose machines agree on one. Calls with and without a
     /// time should not be mixed, and a key is forgotten when it has been idle by Redis's own clock for a minute: a time that stands still for
-    /// longer begins anew.
+    /// longer begins anew. A time after the year 2112 counts as the last that is told exactly.
     pub async fn check_n_at(&self, key: &K, cost: u64, now: Duration) -> Answer {
         self.core.take(&self.core.key(key), cost, Some(now)).await
     }

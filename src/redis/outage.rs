@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::clock::DefaultClock;
+use crate::clock::{Clock, DefaultClock};
 use crate::decision::Decision;
 use crate::error::BuildError;
 use crate::limiter::Limiter;
@@ -13,6 +13,7 @@ use crate::quota::Quota;
 use crate::redis::answer::{Answer, Source};
 use crate::redis::failure::Failure;
 use crate::store::Map;
+use crate::time::duration_ns;
 
 /// What a rule answers while Redis does not.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,6 +86,7 @@ impl Fallback {
         outage: Outage,
         quota: Quota,
         algorithm: &str,
+        window_offset: Duration,
         capacity: usize,
     ) -> Result<Self, BuildError> {
         let share = match outage {
@@ -93,10 +95,15 @@ impl Fallback {
             Outage::Local { share } => share,
         };
         let quota = shared(quota, share)?;
+        let clock = DefaultClock::new();
+        let offset = local_offset(quota, window_offset, clock.now_ns());
         let limits = if algorithm == "sliding_window_log" {
             Own::Map(Box::new(Limiter::builder(quota).algorithm(algorithm).build_map()?))
         } else {
-            Own::Table(Box::new(Limiter::builder(quota).algorithm(algorithm).capacity(capacity).build()?))
+            {
+                let builder = Limiter::builder(quota).algorithm(algorithm).window_offset(offset).clock(clock);
+                Own::Table(Box::new(builder.capacity(capacity).build()?))
+            }
         };
         Ok(Self::Local(Local { limits, debts: Mutex::default() }))
     }
@@ -191,6 +198,16 @@ impl Own {
             Self::Map(limiter) => limiter.check_n(key, units),
         }
     }
+}
+
+/// Where windows start by a clock that tells this time now, so that they are those of Redis, as far as the machines agree on the time: else a window that
+/// begins within an outage, and not in Redis, would grant a fresh burst.
+fn local_offset(quota: Quota, window_offset: Duration, now_ns: u64) -> Duration {
+    let Some(rate) = quota.rate() else { return Duration::ZERO };
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let [offset_ns, wall_ns] = [window_offset, since_1970].map(|time| i128::from(duration_ns(time)));
+    let offset_ns = (offset_ns + i128::from(now_ns) - wall_ns).rem_euclid(rate.period_ns().into());
+    Duration::from_nanos(offset_ns as u64)
 }
 
 /// A share of a quota, rounded down to a unit at least.

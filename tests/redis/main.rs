@@ -16,6 +16,7 @@ mod lines;
 mod lost_reply;
 mod outage;
 mod precision;
+mod quotas;
 mod server;
 mod together;
 mod vectors;

@@ -16,6 +16,9 @@ use crate::quota::{Quota, Rate};
 /// The largest whole number that Lua is sure to tell from its neighbours is `2^53`; sums of two are made.
 const MAX_WHOLE: u128 = 1 << 52;
 
+/// The latest time that scripts are told, in the year 2112: with two full bursts above it they are still exact.
+pub(super) const MAX_TIME_US: u64 = MAX_WHOLE as u64;
+
 const NS_PER_US: u64 = 1_000;
 
 /// A quota and an algorithm, as the scripts know them.
@@ -38,7 +41,7 @@ pub(super) enum Part {
 }
 
 impl Part {
-    /// Its name in the script, and in keys, so that one of another algorithm is another key.
+    /// Its name in the script.
     pub(super) const fn letter(self) -> &'static str {
         match self {
             Self::Arrival => "a",
@@ -76,6 +79,20 @@ impl Rule {
             Self::Arrival(_) => Some(Part::Arrival),
             Self::Window(window) => Some(window.part()),
             Self::Log(_) => Some(Part::SlidingWindowLog),
+        }
+    }
+
+    /// What is in keys for the algorithm. With windows of another length, or that start at another time, it is another: a count has one window only,
+    /// which two that take turns would begin anew each time.
+    pub(super) fn name(&self) -> String {
+        let letter = self.part().map_or("", Part::letter);
+        match self {
+            Self::Unlimited | Self::Blocked | Self::Arrival(_) => letter.to_owned(),
+            Self::Window(window) => match window.settings() {
+                [period_us, 0, _] => format!("{letter}{period_us}"),
+                [period_us, shift_us, _] => format!("{letter}{period_us}-{shift_us}"),
+            },
+            Self::Log(log) => format!("{letter}{}", log.settings()[0]),
         }
     }
 
