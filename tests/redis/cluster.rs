@@ -85,9 +85,9 @@ fn a_slot_that_moves_is_found_again() {
         let rule = rule.build(&redis).unwrap();
         assert!(rule.check("key").await.is_allowed());
         // An empty slot, of a key that nobody has asked for, changes hands.
-        let slot = nodes[0].ask(&[b"CLUSTER", b"KEYSLOT", b"tollgate:rule:a{:other}"]);
+        let slot = nodes[0].ask(&[b"CLUSTER", b"KEYSLOT", b"tollgate:rule:a86400000000{:other}"]);
         let owner = nodes.iter().position(|node| {
-            !node.ask(&[b"GET", b"tollgate:rule:a{:other}"]).to_lowercase().contains("moved")
+            !node.ask(&[b"GET", b"tollgate:rule:a86400000000{:other}"]).to_lowercase().contains("moved")
         });
         let next = &nodes[(owner.unwrap() + 1) % 3];
         let id = next.ask(&[b"CLUSTER", b"MYID"]);

@@ -51,7 +51,7 @@ fn a_debt_on_a_key_of_another_type_is_paid_once_the_key_is_free() {
     block_on(async {
         let redis = server.patient();
         let rule = local(Quota::per_day(100)).build(&redis).unwrap();
-        let key: &[u8] = b"tollgate:rule:a{:key}";
+        let key: &[u8] = b"tollgate:rule:a86400000000{:key}";
         server.ask(&[b"SET", key, b"hello"]);
         let answer = rule.check_n("key", 7).await;
         assert_eq!((answer.source(), answer.failure()), (Source::Local, Some(&Failure::WrongType)));
@@ -74,7 +74,7 @@ fn a_debt_that_cannot_be_paid_is_not_tried_at_each_decision() {
     block_on(async {
         let redis = server.patient();
         let rule = local(Quota::per_day(1_000)).build(&redis).unwrap();
-        server.ask(&[b"SET", b"tollgate:rule:a{:key}", b"hello"]);
+        server.ask(&[b"SET", b"tollgate:rule:a86400000000{:key}", b"hello"]);
         let decisions = 400;
         for _ in 0..decisions {
             assert_eq!(rule.check("key").await.source(), Source::Local);

@@ -123,3 +123,21 @@ fn the_local_policy_has_the_windows_of_redis() {
         }
     });
 }
+
+/// A burst that is lowered, or raised, while both are in use.
+#[test]
+fn bursts_that_differ_keep_to_both() {
+    let server = Server::start();
+    block_on(async {
+        let redis = server.patient();
+        let old = build(&redis, "rule", Quota::per_minute(60).burst(60), "gcra");
+        let new = build(&redis, "rule", Quota::per_minute(60).burst(5), "gcra");
+        let mut admitted = 0;
+        for tick in 0..600 {
+            let now = START + tick * Duration::from_millis(10);
+            admitted += u64::from(new.check_n_at("key", 1, now).await.is_allowed());
+            admitted += u64::from(old.check_n_at("key", 1, now).await.is_allowed());
+        }
+        assert!(admitted <= (60 + 6) + (5 + 6), "{admitted}");
+    });
+}

@@ -83,11 +83,13 @@ impl Rule {
     }
 
     /// What is in keys for the algorithm. With windows of another length, or that start at another time, it is another: a count has one window only,
-    /// which two that take turns would begin anew each time.
+    /// which two that take turns would begin anew each time. And so it is with a burst that takes longer or shorter to come back: what is further ahead than the
+    /// shorter is cut, as after a step of the clock, and would be there for the longer to take.
     pub(super) fn name(&self) -> String {
         let letter = self.part().map_or("", Part::letter);
         match self {
-            Self::Unlimited | Self::Blocked | Self::Arrival(_) => letter.to_owned(),
+            Self::Unlimited | Self::Blocked => letter.to_owned(),
+            Self::Arrival(arrival) => format!("{letter}{}", arrival.settings()[0]),
             Self::Window(window) => match window.settings() {
                 [period_us, 0, _] => format!("{letter}{period_us}"),
                 [period_us, shift_us, _] => format!("{letter}{period_us}-{shift_us}"),
