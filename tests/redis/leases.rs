@@ -3,6 +3,7 @@
 use std::future::ready;
 use std::time::Duration;
 
+use tokio::runtime::Builder;
 use tokio::task::JoinSet;
 use tollgate::redis::{Failure, Mode, Outage, Redis, RedisLimiter, Source};
 use tollgate::{Quota, Verdict};
@@ -18,7 +19,9 @@ fn leased(redis: &Redis, quota: Quota, max_units: u64) -> RedisLimiter<str> {
 #[test]
 fn callers_who_give_up_do_not_take_a_lease_with_them() {
     let server = Server::start();
-    block_on(async {
+    // Of one thread, so that nothing is done beside within the one poll of a call.
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
         let redis = server.patient();
         let rule = leased(&redis, Quota::per_day(1_000), 20);
         let exact = RedisLimiter::<str>::builder("rule", Quota::per_day(1_000)).build(&redis).unwrap();
