@@ -211,11 +211,15 @@ impl Core {
         if units == 0 || self.rule.part().is_none() {
             return Ok(());
         }
-        self.ask(Action::Refund, key, &[units], now).await.map(drop)
+        self.ask(Action::Refund, key, &[units], now).await?;
+        self.forget_refusal(key).await;
+        Ok(())
     }
 
     pub(super) async fn reset(&self, key: &[u8]) -> Result<(), Failure> {
-        self.link.call(cmd("DEL").arg(key)).await.map(drop)
+        self.link.call(cmd("DEL").arg(key)).await?;
+        self.forget_refusal(key).await;
+        Ok(())
     }
 }
 

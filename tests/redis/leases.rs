@@ -84,3 +84,25 @@ fn what_a_lease_cannot_hold_is_redis_s_to_decide_whatever_is_remembered() {
         assert_eq!(eleven.verdict(), Verdict::NeverFits);
     });
 }
+
+#[test]
+fn a_refusal_is_forgotten_when_units_come_back_by_hand() {
+    let server = Server::start();
+    block_on(async {
+        let rule = leased(&server.patient(), Quota::per_day(5), 5);
+        let take_all = async || {
+            let mut admitted = 0;
+            while rule.check("key").await.is_allowed() {
+                admitted += 1;
+            }
+            admitted
+        };
+        // One comes back in hours, and nobody would ask before.
+        assert!(rule.check_n("key", 5).await.is_allowed());
+        assert_eq!(take_all().await, 0);
+        rule.refund("key", 2).await.unwrap();
+        assert_eq!(take_all().await, 2);
+        rule.reset("key").await.unwrap();
+        assert!(rule.check_n("key", 5).await.is_allowed());
+    });
+}

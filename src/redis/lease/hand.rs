@@ -117,6 +117,11 @@ impl Hand {
         self.refusal.set(Refused { cost, until_ns, idle_at_ns });
     }
 
+    /// By whoever holds `taken`.
+    pub(super) fn forget_refusal(&self) {
+        self.refusal.set(Refused { cost: 0, until_ns: 0, idle_at_ns: 0 });
+    }
+
     /// Units asked for each second, since units were last taken.
     pub(super) fn demand(&self, taken: &mut Taken, now_ns: u64) -> f64 {
         let asked = self.asked();

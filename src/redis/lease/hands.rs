@@ -69,7 +69,7 @@ impl Hands {
     }
 
     /// The hand of a key that has one.
-    fn get(&self, key: &[u8]) -> Option<Arc<Hand>> {
+    pub(super) fn get(&self, key: &[u8]) -> Option<Arc<Hand>> {
         self.map.pin().get(key).cloned()
     }
 

@@ -181,6 +181,16 @@ impl Core {
         Ok((Some(size - cost), decision))
     }
 
+    /// After units of a key came back other than with time: Redis is to be asked again.
+    pub(super) async fn forget_refusal(&self, name: &[u8]) {
+        let Some(leases) = &self.leases else { return };
+        if let Some(hand) = leases.hands.get(self.own_key(name)) {
+            // Behind whoever asks: he may be told of the time before.
+            let _taken = hand.taken.lock().await;
+            hand.forget_refusal();
+        }
+    }
+
     /// Gives back what is in hand of all keys that have spent nothing since the last look, or of all keys.
     pub(super) async fn give_back(&self, leases: &Leases, only_idle: bool) {
         for hand in leases.hands.all() {
