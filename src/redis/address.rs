@@ -5,7 +5,8 @@ use redis::cluster::{ClusterClient, ClusterConfig};
 use redis::cluster_async::ClusterConnection;
 use redis::sentinel::{SentinelClient, SentinelNodeConnectionInfo, SentinelServerType};
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, IntoConnectionInfo, RedisResult, TlsMode, Value,
+    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisResult,
+    TlsMode, Value,
 };
 use tokio::sync::Mutex;
 
@@ -30,16 +31,23 @@ impl Address {
 
     /// User, password and database of the first address are the master's, too.
     pub(super) fn sentinel(urls: &[&str], master: &str) -> RedisResult<Self> {
+        let sentinels = urls.iter().map(|url| url.into_connection_info());
+        let sentinels = sentinels.collect::<RedisResult<Vec<_>>>()?;
         let mut node = SentinelNodeConnectionInfo::default();
-        if let Some(first) = urls.first() {
-            let first = first.into_connection_info()?;
+        if let Some(first) = sentinels.first() {
             node = node.set_redis_connection_info(first.redis_settings().clone());
             if matches!(first.addr(), ConnectionAddr::TcpTls { .. }) {
                 node = node.set_tls_mode(TlsMode::Secure);
             }
         }
-        let (urls, master) = (urls.to_vec(), master.to_owned());
-        let client = SentinelClient::build(urls, master, Some(node), SentinelServerType::Master)?;
+        // A sentinel has no databases, and does not know the command that chooses one.
+        let without_database = |sentinel: ConnectionInfo| {
+            let login = sentinel.redis_settings().clone().set_db(0);
+            sentinel.set_redis_settings(login)
+        };
+        let sentinels = sentinels.into_iter().map(without_database).collect();
+        let client =
+            SentinelClient::build(sentinels, master.to_owned(), Some(node), SentinelServerType::Master)?;
         Ok(Self::Sentinel(Mutex::new(client)))
     }
 

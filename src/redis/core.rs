@@ -211,7 +211,7 @@ impl Core {
         if units == 0 || self.rule.part().is_none() {
             return Ok(());
         }
-        self.ask(Action::Refund, key, &[units], now).await?;
+        self.ask(Action::Refund, key, &[units], now).await.map(drop)?;
         self.forget_refusal(key).await;
         Ok(())
     }

@@ -136,3 +136,34 @@ fn after_a_failover_the_sentinels_are_asked_again() {
         assert!(replica.ask(&[b"INFO", b"replication"]).contains("role:master"));
     });
 }
+
+/// The master's database is in the URL of a sentinel, which has none itself.
+#[test]
+fn the_database_in_a_sentinel_s_url_is_the_master_s() {
+    let master = Server::start();
+    let monitor = format!("mymaster 127.0.0.1 {} 1", master.port());
+    let sentinel = Server::sentinel(&format!("sentinel monitor {monitor}\n"));
+    block_on(async {
+        let url = format!("{}3", sentinel.url());
+        let redis = Redis::sentinel(&[&url], "mymaster").deadline(Duration::from_secs(10)).build().unwrap();
+        let rule = RedisLimiter::<str>::builder("rule", Quota::per_day(10)).outage(Outage::Closed);
+        let answer = rule.build(&redis).unwrap().check("key").await;
+        assert!(answer.is_allowed(), "{answer:?}");
+        assert!(master.ask(&[b"INFO", b"keyspace"]).contains("db3:keys=1"));
+    });
+}
+
+#[test]
+fn a_database_of_a_server_is_kept_apart() {
+    let server = Server::start();
+    block_on(async {
+        for (database, expected) in [("0", true), ("5", true), ("5", false), ("99", false)] {
+            let url = format!("{}{database}", server.url());
+            let redis = Redis::single(&url).deadline(Duration::from_secs(10)).build().unwrap();
+            let rule = RedisLimiter::<str>::builder("rule", Quota::per_day(1)).outage(Outage::Closed);
+            let answer = rule.build(&redis).unwrap().check("key").await;
+            assert_eq!(answer.is_allowed(), expected, "{database}: {answer:?}");
+            assert_eq!(answer.failure().is_some(), database == "99");
+        }
+    });
+}
