@@ -1,5 +1,6 @@
 //! Limits across machines, with real servers: each test starts its own on a free port, and stops it.
 
+mod anywhere;
 mod bad_input;
 mod blocking;
 mod breaker;
