@@ -17,7 +17,10 @@ use crate::redis::key::RedisKey;
 /// A limit by key that all processes with the same rule name, quota and server share.
 ///
 /// Every decision is one round trip: a script that reads the server's time, decides, and charges. It decides as a [`Limiter`](crate::Limiter) would with that
-/// time in whole microseconds. To be awaited in a tokio runtime. Cheap to clone.
+/// time in whole microseconds. To be awaited in a tokio runtime that has time and I/O enabled. Cheap to clone.
+///
+/// Processes whose quotas have another period, or a burst that takes another time to come back, share nothing: while a new version is rolled out,
+/// both quotas hold by themselves. A limit that is changed with its burst goes on with what is used.
 ///
 /// ```no_run
 /// use tollgate::Quota;

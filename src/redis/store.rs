@@ -15,6 +15,10 @@ const DEFAULT_PREFIX: &str = "tollgate";
 
 /// A Redis or Valkey server, the master that sentinels name, or a cluster. Cheap to clone.
 ///
+/// What Redis forgets is as good as new: a server that evicts keys when its memory is full (any `maxmemory-policy` but `noeviction`), that is
+/// restarted without its data, or that fails over to a replica which is behind, grants again what it forgot. With `noeviction` a full
+/// server refuses to write, and the outage policy answers.
+///
 /// Nothing is asked until the first decision, so a program starts with Redis down. All limiters of a handle share one connection, whose commands
 /// are pipelined.
 ///
@@ -101,7 +105,7 @@ impl RedisBuilder {
         Self { address, deadline: DEFAULT_DEADLINE, prefix: DEFAULT_PREFIX.to_owned() }
     }
 
-    /// How long a decision waits for Redis, before the outage policy answers; 20 ms when nothing is said.
+    /// How long a decision waits for Redis, before the outage policy answers; 20 ms when nothing is said, and a day at most.
     pub const fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
