@@ -46,8 +46,7 @@ impl Address {
             sentinel.set_redis_settings(login)
         };
         let sentinels = sentinels.into_iter().map(without_database).collect();
-        let client =
-            SentinelClient::build(sentinels, master.to_owned(), Some(node), SentinelServerType::Master)?;
+        let client = SentinelClient::build(sentinels, master, Some(node), SentinelServerType::Master)?;
         Ok(Self::Sentinel(Mutex::new(client)))
     }
 
