@@ -68,12 +68,6 @@ enum State {
     Down(Failure),
 }
 
-impl State {
-    fn is_up(&self, number: u64) -> bool {
-        matches!(self, Self::Up(live) if live.number == number)
-    }
-}
-
 impl Link {
     pub(super) fn new(address: Address, deadline: Duration) -> Self {
         Self {
@@ -188,7 +182,8 @@ impl Link {
     /// Gives up the connection of this number, if it is not given up yet.
     fn lose(self: &Arc<Self>, number: u64, failure: Failure) {
         let down = Arc::new(State::Down(failure.clone()));
-        let before = self.state.rcu(|state| if state.is_up(number) { down.clone() } else { state.clone() });
+        let is_it = |state: &State| matches!(state, State::Up(live) if live.number == number);
+        let before = self.state.rcu(|state| if is_it(state) { down.clone() } else { state.clone() });
         let State::Up(live) = &*before else { return };
         if live.number != number {
             return;

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Builder;
 use tollgate::Quota;
@@ -37,7 +38,7 @@ fn on_one_thread_all_is_done_and_every_future_may_be_sent() {
             for _ in 0..60 {
                 assert!(is_send(rule.check("key")).await.is_allowed());
             }
-            assert!(is_send(rule.check_n_at("key", 0, std::time::Duration::MAX)).await.is_allowed());
+            assert!(is_send(rule.check_n_at("key", 0, Duration::MAX)).await.is_allowed());
             is_send(rule.give_back()).await;
             assert_eq!(is_send(rule.peek_n("key", 0)).await.unwrap().remaining(), 40);
             is_send(rule.refund("key", 1)).await.unwrap();
@@ -95,8 +96,12 @@ fn callers_and_runtimes_that_are_dropped_leave_nobody_waiting() {
             // Dropped with what it was doing.
         }
         let rule = Blocking::new().unwrap().limiter(rule);
-        let answer = (0..1_000).map(|_| rule.check("another")).find(|answer| answer.failure().is_none());
-        assert!(answer.is_some_and(|answer| answer.is_allowed()), "{mode:?}");
+        // Connections that were lost with their runtimes, one soon after another, have a pause before the next.
+        let started = Instant::now();
+        while rule.check("another").failure().is_some() {
+            assert!(started.elapsed() < Duration::from_secs(30), "{mode:?}: never");
+            std::thread::yield_now();
+        }
         let answer = rule.check("key");
         assert_eq!(answer.failure(), None, "{mode:?}");
     }
