@@ -32,7 +32,7 @@ pub mod permits {
     }
 }
 
-/// A refusal that is kept: what it refused, until when, and when its key is idle.
+/// A refusal that is kept: what it refused, until when, when it fits, and when its key is idle.
 #[derive(Debug)]
 pub struct Refusal(crate::cell::Refusal);
 
@@ -44,13 +44,13 @@ impl Refusal {
     }
 
     /// Puts another in its place.
-    pub fn set(&self, [cost, until_ns, idle_at_ns]: [u64; 3]) {
-        self.0.set(crate::cell::Refused { cost, until_ns, idle_at_ns });
+    pub fn set(&self, [cost, until_ns, fits_at_ns, idle_at_ns]: [u64; 4]) {
+        self.0.set(crate::cell::Refused { cost, until_ns, fits_at_ns, idle_at_ns });
     }
 
     /// The last one.
-    pub fn get(&self) -> Option<[u64; 3]> {
-        self.0.get().map(|refused| [refused.cost, refused.until_ns, refused.idle_at_ns])
+    pub fn get(&self) -> Option<[u64; 4]> {
+        self.0.get().map(|refused| [refused.cost, refused.until_ns, refused.fits_at_ns, refused.idle_at_ns])
     }
 }
 

@@ -46,6 +46,8 @@ impl Address {
             sentinel.set_redis_settings(login)
         };
         let sentinels = sentinels.into_iter().map(without_database).collect();
+        // What takes a name of either kind with TLS takes only this one without.
+        let master = master.to_owned();
         let client = SentinelClient::build(sentinels, master, Some(node), SentinelServerType::Master)?;
         Ok(Self::Sentinel(Mutex::new(client)))
     }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use loom_tests::{Bounds, explore_orders, run_threads};
 use tollgate::model::Refusal;
 
-/// Its accesses are few.
-const ALL: Bounds = Bounds { counted: Some(3), free: None, strong: None };
+/// At higher bounds, or none, it is as well, in minutes.
+const ALL: Bounds = Bounds { counted: Some(2), free: Some(2), strong: Some(3) };
 
-const FIRST: [u64; 3] = [1, 10, 100];
-const SECOND: [u64; 3] = [2, 20, 200];
+const FIRST: [u64; 4] = [1, 10, 100, 1_000];
+const SECOND: [u64; 4] = [2, 20, 200, 2_000];
 
 /// Readers find one of them or none, never parts of two, and none that is older than what they found before.
 #[test]

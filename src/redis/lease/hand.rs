@@ -13,6 +13,9 @@ use crate::time::duration_ns;
 /// Of what was taken before: so many marks are known, the units of older ones lapse.
 const MARKS: usize = 4;
 
+/// A refusal is believed for this long at most, however long Redis says to wait: others give back what they do not use.
+const REMEMBERED: Duration = Duration::from_secs(1);
+
 /// The half of a word in which units are kept.
 const LEFT: u64 = (1 << ASKED_AT) - 1;
 const ASKED_AT: u32 = 32;
@@ -106,20 +109,24 @@ impl Hand {
     pub(super) fn denied(&self, cost: u64, limit: u64, now_ns: impl FnOnce() -> u64) -> Option<Decision> {
         let refused = self.refusal.get().filter(|refused| cost >= refused.cost)?;
         let now_ns = now_ns();
-        let wait_ns = refused.until_ns.checked_sub(now_ns).filter(|&wait_ns| wait_ns > 0)?;
-        Some(Decision::denied(limit, self.left(), wait_ns, refused.idle_at_ns.saturating_sub(now_ns)))
+        let after = |time_ns: u64| time_ns.saturating_sub(now_ns);
+        let is_remembered = refused.until_ns > now_ns;
+        is_remembered.then(|| {
+            Decision::denied(limit, self.left(), after(refused.fits_at_ns), after(refused.idle_at_ns))
+        })
     }
 
     /// By whoever holds `taken`.
     pub(super) fn refused(&self, cost: u64, decision: Decision, now_ns: u64) {
         let after = |time: Duration| now_ns.saturating_add(duration_ns(time));
-        let (until_ns, idle_at_ns) = (after(decision.retry_after()), after(decision.reset_after()));
-        self.refusal.set(Refused { cost, until_ns, idle_at_ns });
+        let (fits_at_ns, idle_at_ns) = (after(decision.retry_after()), after(decision.reset_after()));
+        let until_ns = fits_at_ns.min(after(REMEMBERED));
+        self.refusal.set(Refused { cost, until_ns, fits_at_ns, idle_at_ns });
     }
 
     /// By whoever holds `taken`.
     pub(super) fn forget_refusal(&self) {
-        self.refusal.set(Refused { cost: 0, until_ns: 0, idle_at_ns: 0 });
+        self.refusal.set(Refused { cost: 0, until_ns: 0, fits_at_ns: 0, idle_at_ns: 0 });
     }
 
     /// Units asked for each second, since units were last taken.
@@ -239,5 +246,12 @@ mod tests {
         assert!(denied(4, 1_000).is_none());
         assert_eq!(denied(5, 1_040), Some(Decision::denied(9, 0, 60, 260)));
         assert!(denied(5, 1_100).is_none());
+        let hour_ns = 3_600_000_000_000;
+        hand.refused(1, Decision::denied(9, 0, hour_ns, hour_ns), 0);
+        assert_eq!(
+            denied(1, 999_999_999).map(|decision| duration_ns(decision.retry_after())),
+            Some(hour_ns - 999_999_999)
+        );
+        assert!(denied(1, 1_000_000_000).is_none(), "others may have given back");
     }
 }
