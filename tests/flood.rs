@@ -34,7 +34,7 @@ fn a_drained_key_stays_drained_under_every_policy() {
             let passed = flood(&limiter, FLOOD, S);
             let placed = limiter.len_at(S) as u64 - 1;
             let overflowed = limiter.overflowed();
-            assert!((200..270).contains(&placed), "{algorithm} {policy:?}: {placed} keys have a place");
+            assert!((200..400).contains(&placed), "{algorithm} {policy:?}: {placed} keys have a place");
             match policy {
                 Overflow::Deny => {
                     assert_eq!(passed, placed, "{algorithm}");
@@ -63,7 +63,8 @@ fn a_drained_key_stays_drained_under_every_policy() {
 
 /// Cells that keys without a place share: one per 64 lines of four slots.
 fn limiter_regions(capacity: u64) -> u64 {
-    (capacity * 100).div_ceil(75).div_ceil(4).div_ceil(64)
+    // A small table is for half as many keys as it has slots.
+    (capacity * 2).div_ceil(4).div_ceil(64)
 }
 
 /// A limiter full of keys that took one unit each at `S`, and a key that found no place.

@@ -116,7 +116,6 @@ impl Log {
     ///
     /// # Errors
     /// When the log is dead.
-    #[inline]
     pub(crate) fn ask(
         &self,
         guard: &impl Guard,
@@ -125,7 +124,7 @@ impl Log {
     ) -> Result<Answer, Dead> {
         loop {
             let answer = match self.ring.get(guard) {
-                Found::Value(ring) => self.ask_ring(guard, ring, ask),
+                Found::Value(_) => self.ask_charged(guard, ask),
                 Found::Unset => self.ask_unset(floor_ns(), ask),
                 Found::Dead => return Err(Dead),
             };
@@ -135,8 +134,20 @@ impl Log {
         }
     }
 
+    /// [`ask`](Self::ask), if the log was ever charged and is not dead.
+    // Always: an answer is four words long, and would be written to memory and read again at once.
+    #[inline(always)]
+    pub(crate) fn ask_charged(&self, guard: &impl Guard, ask: &Ask) -> Option<Answer> {
+        while let Found::Value(ring) = self.ring.get(guard) {
+            if let Some(answer) = self.ask_ring(guard, ring, ask) {
+                return Some(answer);
+            }
+        }
+        None
+    }
+
     /// `None`: something moved meanwhile.
-    #[inline]
+    #[inline(always)]
     fn ask_ring(&self, guard: &impl Guard, ring: &Ring, ask: &Ask) -> Option<Answer> {
         let view = ring.view()?;
         let window_ns = ask.span.window_ns;

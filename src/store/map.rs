@@ -338,6 +338,10 @@ where
     }
 
     #[inline]
+    fn near_log<'g>(&'g self, guard: &'g Pin, key: &Q) -> Option<&'g Log> {
+        self.known(guard, self.hash(key), key).map(|state| &state.log)
+    }
+
     fn log_or_new<T>(
         &self,
         guard: &Pin,

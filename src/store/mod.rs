@@ -176,6 +176,10 @@ pub trait Lookup<Q: ?Sized>: Store {
     #[doc(hidden)]
     fn log<T>(&self, key: &Q, visit: impl FnMut(&Log) -> Result<T, Dead>) -> Option<T>;
 
+    /// The log of a key, if it is at hand; it may be dead.
+    #[doc(hidden)]
+    fn near_log<'g>(&'g self, guard: &'g Pin, key: &Q) -> Option<&'g Log>;
+
     /// Shows the key's log, a new one if need be, and the mark that nothing new may start before. `None`: this store keeps
     /// no logs.
     #[doc(hidden)]

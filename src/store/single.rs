@@ -125,6 +125,10 @@ impl Lookup<()> for Single {
     }
 
     #[inline]
+    fn near_log<'g>(&'g self, _: &'g Pin, (): &()) -> Option<&'g Log> {
+        Some(&self.log)
+    }
+
     fn log_or_new<T>(
         &self,
         _: &Pin,

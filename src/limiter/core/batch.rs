@@ -33,9 +33,15 @@ impl<C> Core<C> {
                 *place = next;
                 count += 1;
             }
-            let decide =
-                |&(key, hint, cost): &(_, _, u64)| self.decide_hinted(store, key, hint, plan, now_ns, cost);
-            decisions.extend(batch[..count].iter().map(decide));
+            decisions.reserve(count);
+            for &(key, hint, cost) in &batch[..count] {
+                // Two ways to push: a decision that came by either would be copied in large words just after it was written in
+                // small ones, which a processor waits for.
+                match self.decide_at_once(store, hint, plan, now_ns, cost) {
+                    Some(decision) => decisions.push(decision),
+                    None => decisions.push(self.decide_otherwise(store, key, hint, plan, now_ns, cost)),
+                }
+            }
         }
     }
 }

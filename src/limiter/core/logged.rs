@@ -21,6 +21,9 @@ impl<C> Core<C> {
             return Self::peek_logged(store, key, span, now_ns, cost);
         }
         let (guard, ask) = (log::pin(), ask(span, now_ns, cost, Mode::Take));
+        if let Some(answer) = store.near_log(&guard, key).and_then(|log| log.ask_charged(&guard, &ask)) {
+            return decision(span, cost, answer);
+        }
         let answer = store.log_or_new(&guard, key, |log, floor| log.ask(&guard, || floor.get(), &ask));
         answer.map_or_else(|| no_logs(span), |answer| decision(span, cost, answer))
     }

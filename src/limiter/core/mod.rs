@@ -113,12 +113,26 @@ impl<C> Core<C> {
         now_ns: u64,
         cost: u64,
     ) -> Decision {
-        // The default algorithm is compiled into the caller, and what the caller does not ask of the decision is not computed.
+        self.decide_at_once(store, hint, plan, now_ns, cost)
+            .unwrap_or_else(|| self.decide_otherwise(store, key, hint, plan, now_ns, cost))
+    }
+
+    /// The usual case: the default algorithm, and a key that is known. It is compiled into the caller, and what the caller does
+    /// not ask of the decision is not computed.
+    #[inline(always)]
+    fn decide_at_once<S: Store>(
+        &self,
+        store: &S,
+        hint: S::Hint,
+        plan: &Plan,
+        now_ns: u64,
+        cost: u64,
+    ) -> Option<Decision> {
         match &plan.kind {
             Kind::Metered(Meter::Arrival(arrival)) if cost > 0 => {
-                self.decide_by(arrival, store, key, hint, now_ns, cost)
+                self.decide_known(arrival, store, hint, now_ns, cost)
             }
-            _ => self.decide_otherwise(store, key, hint, plan, now_ns, cost),
+            _ => None,
         }
     }
 
@@ -133,38 +147,35 @@ impl<C> Core<C> {
         cost: u64,
     ) -> Decision {
         match &plan.kind {
-            Kind::Metered(meter) if cost > 0 => {
-                each!(meter, algorithm => self.decide_by(algorithm, store, key, hint, now_ns, cost))
+            Kind::Metered(Meter::Arrival(arrival)) if cost > 0 => {
+                self.decide_beyond(arrival, store, key, hint, now_ns, cost)
             }
+            Kind::Metered(meter) if cost > 0 => each!(meter, algorithm => {
+                self.decide_known(algorithm, store, hint, now_ns, cost)
+                    .unwrap_or_else(|| self.decide_beyond(algorithm, store, key, hint, now_ns, cost))
+            }),
             Kind::Logged(span) => Self::decide_logged(store, key, *span, now_ns, cost),
             _ => self.peek(store, key, plan, now_ns, cost),
         }
     }
 
-    /// [`decide`](Self::decide) compiled for each algorithm and store.
+    /// The decision on a key that is where it is looked for first, if nobody else is at it.
     #[inline(always)]
-    fn decide_by<Q: ?Sized, S: Lookup<Q>, A: Algorithm>(
+    fn decide_known<S: Store, A: Algorithm>(
         &self,
         algorithm: &A,
         store: &S,
-        key: &Q,
         hint: S::Hint,
         now_ns: u64,
         cost: u64,
-    ) -> Decision {
-        let now = Now::at(now_ns);
-        while let Some(found) = store.find(hint) {
-            let step = algorithm.decide(found.word(), self.among(now), cost);
-            let is_done =
-                if step.decision.is_allowed() { found.put(step.word) } else { found.is_still_there() };
-            if is_done {
-                return step.decision;
-            }
-        }
-        self.decide_beyond(algorithm, store, key, hint, now_ns, cost)
+    ) -> Option<Decision> {
+        let found = store.find(hint)?;
+        let step = algorithm.decide(found.word(), self.among(Now::at(now_ns)), cost);
+        let is_done = if step.decision.is_allowed() { found.put(step.word) } else { found.is_still_there() };
+        is_done.then_some(step.decision)
     }
 
-    /// [`decide_by`](Self::decide_by) for a key that is new, or not where it is looked for first.
+    /// The decision on any key.
     #[inline(never)]
     fn decide_beyond<Q: ?Sized, S: Lookup<Q>, A: Algorithm>(
         &self,

@@ -28,6 +28,9 @@ pub use overflow::Overflow;
 /// Keys for which the table has a place, of 100 slots.
 const LOAD_PERCENT: usize = 75;
 
+/// A table of no more slots than this, 256 kB, is for half as many keys: then 4 of 100 live behind their home line, not 13.
+const ROOMY_SLOTS: usize = 1 << 14;
+
 /// A table of fixed size from a keyed 64-bit hash of the key to its word.
 ///
 /// # Consistency
@@ -38,8 +41,9 @@ const LOAD_PERCENT: usize = 75;
 /// once, about 2 in a million of them find no place and meet the [`Overflow`] policy.
 ///
 /// # Cost
-/// About 22 bytes a key of the capacity, allocated and touched when built. A check of a known key reads one cache line
-/// (1.3 to 2 on average when full) and writes it when allowed. A new key in a table long in use may read a dozen lines.
+/// About 22 bytes a key of the capacity, allocated and touched when built; 33 for up to 8 192 keys, whose table is twice as large
+/// as they need. A check of a known key reads one cache line (1.3 to 2 on average when full) and writes it when allowed. A new key
+/// in a table long in use may read a dozen lines.
 pub struct Table<H = KeyHasher> {
     lines: Lines,
     shared: Shared,
@@ -87,7 +91,8 @@ impl<H> Table<H> {
         }
         let too_large = || BuildError::CapacityTooLarge { capacity };
         let slots = capacity.checked_mul(100).ok_or_else(too_large)?.div_ceil(LOAD_PERCENT);
-        let lines = Lines::new(slots.div_ceil(SLOTS)).ok_or_else(too_large)?;
+        let roomy = ROOMY_SLOTS.min(2 * capacity);
+        let lines = Lines::new(slots.max(roomy).div_ceil(SLOTS)).ok_or_else(too_large)?;
         let shared = Shared::new(overflow, lines.count());
         let floor = Apart(HighMark::new(0));
         Ok(Self { lines, shared, floor, reclaimed: Stripes::new(1), capacity, hasher })
@@ -170,12 +175,20 @@ impl<H> Table<H> {
         (0..self.lines.window()).fold(0, |tags, distance| digest(tags, self.lines.line(home, distance)))
     }
 
-    /// The slot of `tag` if it has been charged, as far as keys of its home have spread.
-    #[inline(never)]
-    fn find_anywhere(&self, tag: u64) -> Option<Seen<'_>> {
+    /// The slot of `tag` if it has been charged. Inlined for the home line, where most lookups end.
+    #[inline]
+    fn charged(&self, tag: u64) -> Option<Seen<'_>> {
         let home = self.lines.home(tag);
+        let candidate = self.lines.home_line(home).candidate(tag);
+        let at_home = candidate.and_then(|slot| Seen::charged(slot, tag));
+        at_home.or_else(|| self.charged_from(home, usize::from(candidate.is_none()), tag))
+    }
+
+    /// The same from a distance on, as far as keys of that home have spread.
+    #[inline(never)]
+    fn charged_from(&self, home: usize, distance: usize, tag: u64) -> Option<Seen<'_>> {
         // Past a pending slot: nothing has been charged there, and the key may be charged further on.
-        (0..self.lines.window().min(self.lines.reach(home)))
+        (distance..self.lines.window().min(self.lines.reach(home)))
             .flat_map(|distance| self.lines.line(home, distance).candidates(tag))
             .find_map(|slot| Seen::charged(slot, tag))
     }
@@ -184,7 +197,7 @@ impl<H> Table<H> {
     /// above every word that a former owner of the slot left.
     fn visit_tag<T>(&self, tag: u64, mut turn: impl FnMut(u64) -> Turn<T>) -> Option<T> {
         loop {
-            let Seen { slot, word } = self.find_anywhere(tag)?;
+            let Seen { slot, word } = self.charged(tag)?;
             let floor = self.floor.get();
             let clamped = |word| match turn(word) {
                 Turn::Put(next, answer) if next < word => Turn::Put(next.max(floor.min(word)), answer),
@@ -264,11 +277,9 @@ impl<H: BuildHasher> Store for Table<H> {
         self.lines.prefetch(tag);
     }
 
-    /// Inlined for the home line, where most lookups end.
     #[inline]
     fn find(&self, tag: u64) -> Option<Seen<'_>> {
-        let at_home = self.lines.home_line(tag).candidate(tag).and_then(|slot| Seen::charged(slot, tag));
-        at_home.or_else(|| self.find_anywhere(tag))
+        self.charged(tag)
     }
 
     fn decide_token<T>(
@@ -350,6 +361,11 @@ impl<Q: ?Sized + Hash, H: BuildHasher> Lookup<Q> for Table<H> {
     }
 
     fn log<T>(&self, _: &Q, _: impl FnMut(&Log) -> Result<T, Dead>) -> Option<T> {
+        None
+    }
+
+    #[inline]
+    fn near_log<'g>(&'g self, _: &'g Pin, _: &Q) -> Option<&'g Log> {
         None
     }
 

@@ -92,16 +92,16 @@ impl Lines {
         ((u128::from(tag) * self.lines.len() as u128) >> 64) as usize
     }
 
-    /// The home line of a tag.
+    /// The home line itself.
     #[inline]
-    pub(super) fn home_line(&self, tag: u64) -> &Line {
-        &self.lines[self.home(tag)]
+    pub(super) fn home_line(&self, home: usize) -> &Line {
+        &self.lines[home]
     }
 
     /// Has the home line of a tag fetched.
     #[inline]
     pub(super) fn prefetch(&self, tag: u64) {
-        memory::prefetch(self.home_line(tag));
+        memory::prefetch(self.home_line(self.home(tag)));
     }
 
     /// The line `distance` behind a home line, below the count of lines.
