@@ -1,10 +1,7 @@
 //! From what a file states to rules that are asked.
 
-use std::collections::BTreeMap;
 use std::iter;
 use std::sync::Arc;
-
-use arc_swap::ArcSwap;
 
 use crate::config::Config;
 use crate::config::key::{self, Key, Part};
@@ -26,15 +23,16 @@ pub(super) fn denied_by(name: &str) -> String {
 /// The name of the rule for what no other is for.
 pub(super) const DEFAULT: &str = "default";
 
-/// What all rules of a file look at. It is swapped when another file takes its place, as a rule that stays goes on looking at it.
-pub(super) struct Shared {
+/// What all rules of one file look at. A rule that stays when another file comes looks at that one's from then on, and
+/// calls under way at this: no request falls between the two.
+struct Shared {
     allow: Networks,
     deny: Networks,
     named: Vec<(Matcher, Vec<Part>)>,
 }
 
 impl Shared {
-    pub(super) fn of(config: &Config) -> Arc<Self> {
+    fn of(config: &Config) -> Arc<Self> {
         let named = config.rules.iter().map(|spec| (spec.matcher.clone(), spec.parts.clone())).collect();
         Arc::new(Self { allow: config.allow.clone(), deny: config.deny.clone(), named })
     }
@@ -48,50 +46,29 @@ impl Shared {
     }
 }
 
-/// What one rule looks at besides. It is swapped when a rule stays whose match, list or cost is another.
-#[derive(Debug)]
-pub(super) struct Own {
-    /// `None`: the requests that no other rule is for.
-    matcher: Option<Matcher>,
-    allow: Networks,
-    cost: Cost,
-}
-
-/// By the rule's name.
-pub(super) type Owns = BTreeMap<String, Arc<ArcSwap<Own>>>;
-
-impl Own {
-    pub(super) fn of(spec: &Spec) -> Arc<Self> {
-        let matcher = (spec.name != DEFAULT).then(|| spec.matcher.clone());
-        Arc::new(Self { matcher, allow: spec.allow.clone(), cost: spec.cost.clone() })
-    }
-
-    fn cost(&self, request: &(impl Request + ?Sized)) -> u64 {
-        match &self.cost {
-            Cost::Fixed(units) => *units,
-            Cost::Named(name) => request.number(name).unwrap_or(1),
+impl Cost {
+    fn of(&self, request: &(impl Request + ?Sized)) -> u64 {
+        match self {
+            Self::Fixed(units) => *units,
+            Self::Named(name) => request.number(name).unwrap_or(1),
         }
     }
 }
 
-/// The rules in the order in which they are asked, each looking at its own.
-pub(super) fn rules<R: Request + ?Sized + 'static>(
-    config: &Config,
-    shared: &Arc<ArcSwap<Shared>>,
-    owns: &Owns,
-) -> Vec<Rule<R>> {
+/// The rules in the order in which they are asked.
+pub(super) fn rules<R: Request + ?Sized + 'static>(config: &Config) -> Vec<Rule<R>> {
+    let shared = Shared::of(config);
     let rules = config.specs().flat_map(|spec| {
-        let own = owns.get(&spec.name).cloned().unwrap_or_else(|| Arc::new(ArcSwap::new(Own::of(spec))));
-        let requests = Requests { own, shared: shared.clone() };
+        let requests = Requests::of(spec, shared.clone());
         [own_list(spec, requests.clone()), Some(rule(spec, requests))]
     });
     iter::once(denied(shared.clone())).chain(rules.flatten()).collect()
 }
 
 /// Refuses who is on the file's one list and not on the other.
-fn denied<R: Request + ?Sized + 'static>(shared: Arc<ArcSwap<Shared>>) -> Rule<R> {
+fn denied<R: Request + ?Sized + 'static>(shared: Arc<Shared>) -> Rule<R> {
     refuse(DENY, move |request: &R| {
-        let (shared, client) = (shared.load(), request.client());
+        let client = request.client();
         shared.deny.has(client) && !shared.allow.has(client)
     })
 }
@@ -105,24 +82,30 @@ fn own_list<R: Request + ?Sized + 'static>(spec: &Spec, requests: Requests) -> O
 }
 
 fn refuse<R: ?Sized + 'static>(name: &str, whom: impl Fn(&R) -> bool + Send + Sync + 'static) -> Rule<R> {
-    Rule::new(name, Quota::blocked(), move |request: &R| whom(request).then_some(())).capacity(1)
+    Rule::global(name, Quota::blocked()).only(whom)
 }
 
 /// The requests that one rule is for.
 #[derive(Clone)]
 struct Requests {
-    own: Arc<ArcSwap<Own>>,
-    shared: Arc<ArcSwap<Shared>>,
+    /// `None`: the requests that no other rule is for.
+    matcher: Option<Matcher>,
+    allow: Networks,
+    shared: Arc<Shared>,
 }
 
 impl Requests {
+    fn of(spec: &Spec, shared: Arc<Shared>) -> Self {
+        let matcher = (spec.name != DEFAULT).then(|| spec.matcher.clone());
+        Self { matcher, allow: spec.allow.clone(), shared }
+    }
+
     fn include(&self, request: &(impl Request + ?Sized)) -> bool {
-        let (own, shared) = (self.own.load(), self.shared.load());
-        let is_match = match &own.matcher {
+        let is_match = match &self.matcher {
             Some(matcher) => matcher.matches(request),
-            None => shared.is_left(request),
+            None => self.shared.is_left(request),
         };
-        is_match && !own.allow.has(request.client()) && !shared.allow.has(request.client())
+        is_match && !self.allow.has(request.client()) && !self.shared.allow.has(request.client())
     }
 }
 
@@ -135,12 +118,8 @@ where
 }
 
 fn rule<R: Request + ?Sized + 'static>(spec: &Spec, requests: Requests) -> Rule<R> {
-    let (parts, own) = (spec.parts.clone(), requests.own.clone());
-    let find = borrowing(
-        move |request: &R| {
-            if requests.include(request) { key::key(request, &parts) } else { None }
-        },
-    );
+    let (parts, cost) = (spec.parts.clone(), spec.cost.clone());
+    let find = borrowing(move |request: &R| key::key(request, &parts));
     let rule = if spec.is_exact() {
         Rule::exact(&spec.name, spec.quota, move |request: &R| find(request).map(key::owned))
     } else {
@@ -152,6 +131,6 @@ fn rule<R: Request + ?Sized + 'static>(spec: &Spec, requests: Requests) -> Rule<
         (None, true) => rule.capacity(1),
         (None, false) => rule,
     };
-    let rule = rule.cost(move |request| own.load().cost(request));
+    let rule = rule.only(move |request| requests.include(request)).cost(move |request| cost.of(request));
     if spec.is_shadow { rule.shadow() } else { rule }
 }

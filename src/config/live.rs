@@ -8,7 +8,7 @@ use arc_swap::{ArcSwap, Guard};
 
 use crate::clock::{Clock, DefaultClock};
 use crate::config::Config;
-use crate::config::build::{self, Own, Owns, Shared};
+use crate::config::build;
 use crate::config::request::Request;
 use crate::config::spec::Spec;
 use crate::error::BuildError;
@@ -34,7 +34,6 @@ use crate::limits::{Limits, LimitsBuilder};
 /// ```
 pub struct LiveLimits<R: ?Sized, C = DefaultClock> {
     state: ArcSwap<State<R, C>>,
-    shared: Arc<ArcSwap<Shared>>,
     /// Of whoever replaces.
     turn: Mutex<()>,
 }
@@ -42,7 +41,6 @@ pub struct LiveLimits<R: ?Sized, C = DefaultClock> {
 struct State<R: ?Sized, C> {
     config: Config,
     limits: Limits<R, C>,
-    owns: Owns,
 }
 
 /// The limits of now, for one request: whoever holds on to it is checked by rules that may have been replaced.
@@ -106,20 +104,15 @@ impl<R: Request + ?Sized + 'static, C: Clock> LiveLimits<R, C> {
     /// # Errors
     /// When there is no memory for a capacity.
     pub fn build(config: Config, builder: LimitsBuilder<R, C>) -> Result<Self, BuildError> {
-        let shared = Arc::new(ArcSwap::new(Shared::of(&config)));
-        let owns = fresh(&config);
-        let limits = config.add_rules(builder, &shared, &owns).build()?;
-        Ok(Self {
-            state: ArcSwap::from_pointee(State { config, limits, owns }),
-            shared,
-            turn: Mutex::new(()),
-        })
+        let limits = config.add_to(builder).build()?;
+        Ok(Self { state: ArcSwap::from_pointee(State { config, limits }), turn: Mutex::new(()) })
     }
 
     /// Puts the rules of another file in the place of these. A rule of the same name keeps its keys, and what they have used, whatever else
     /// of it has changed: see [`RuleRef::set_quota`](crate::RuleRef::set_quota). Only what its words mean nothing to starts it anew with
     /// every key's full quota, and [`Changes::started`] says so: other keys, another algorithm, windows of another length, or another
-    /// `capacity` or `overflow`. Checks under way end by the quotas that they began with. Of two replacements at a time one waits for the other; no
+    /// `capacity` or `overflow`. Checks under way end by the rules that they
+    /// began with, matches and quotas. Of two replacements at a time one waits for the other; no
     /// check does.
     ///
     /// # Errors
@@ -128,14 +121,8 @@ impl<R: Request + ?Sized + 'static, C: Clock> LiveLimits<R, C> {
         // A panic of another replacement has left the rules as they were.
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let former = self.state.load();
-        let (next, stays) = next(&former, config, &self.shared)?;
+        let (next, stays) = next(&former, config)?;
         let changes = changes(&former.config, &next.config, &stays);
-        self.shared.store(Shared::of(&next.config));
-        for spec in next.config.specs() {
-            if let Some(own) = next.owns.get(&spec.name) {
-                own.store(Own::of(spec));
-            }
-        }
         self.state.store(Arc::new(next));
         #[cfg(feature = "tracing")]
         tracing::info!(?changes, "rules replaced");
@@ -143,24 +130,15 @@ impl<R: Request + ?Sized + 'static, C: Clock> LiveLimits<R, C> {
     }
 }
 
-/// What each rule looks at, of rules that are new.
-fn fresh(config: &Config) -> Owns {
-    config.specs().map(|spec| (spec.name.clone(), Arc::new(ArcSwap::new(Own::of(spec))))).collect()
-}
-
 /// The next file's state, and the names of the rules that stay.
 fn next<R: Request + ?Sized + 'static, C: Clock>(
     former: &State<R, C>,
     config: Config,
-    shared: &Arc<ArcSwap<Shared>>,
 ) -> Result<(State<R, C>, Vec<String>), BuildError> {
     let stays = |spec: &&Spec| former.config.specs().any(|old| has_same_keys(old, spec));
     let mut stays: Vec<String> = config.specs().filter(stays).map(|spec| spec.name.clone()).collect();
     loop {
-        let mut owns = fresh(&config);
-        let kept = former.owns.iter().filter(|(name, _)| stays.contains(name));
-        owns.extend(kept.map(|(name, own)| (name.clone(), own.clone())));
-        let limits = assemble(former, &config, shared, &owns, &stays)?;
+        let limits = assemble(former, &config, &stays)?;
         let changed = |spec: &&Spec| {
             let rule = limits.rule(&spec.name).filter(|_| stays.contains(&spec.name));
             rule.is_some_and(|rule| rule.set_quota(spec.quota).is_err())
@@ -172,7 +150,7 @@ fn next<R: Request + ?Sized + 'static, C: Clock>(
         }
         let rules = config.specs().filter_map(|spec| Some((limits.rule(&spec.name)?, spec.is_shadow)));
         rules.for_each(|(rule, is_shadow)| rule.set_shadow(is_shadow));
-        return Ok((State { config, limits, owns }, stays));
+        return Ok((State { config, limits }, stays));
     }
 }
 
@@ -190,15 +168,13 @@ fn is_same_but_quota(old: &Spec, new: &Spec) -> bool {
 fn assemble<R: Request + ?Sized + 'static, C: Clock>(
     former: &State<R, C>,
     config: &Config,
-    shared: &Arc<ArcSwap<Shared>>,
-    owns: &Owns,
     stays: &[String],
 ) -> Result<Limits<R, C>, BuildError> {
-    let rules = build::rules(config, shared, owns).into_iter();
+    let rules = build::rules(config).into_iter();
     let builder = rules.fold(former.limits.rebuild(), |builder, rule| {
         let stays = rule.name() == build::DENY || stays.iter().any(|name| name == rule.name());
         match former.limits.rule(rule.name()).filter(|_| stays) {
-            Some(kept) => builder.keep(kept),
+            Some(kept) => builder.keep_keys(kept, rule),
             None => builder.rule(rule),
         }
     });

@@ -85,14 +85,10 @@ pub use request::Request;
 
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
-
-use arc_swap::ArcSwap;
 
 use crate::error::BuildError;
 use crate::limits::{Limits, LimitsBuilder};
 
-use build::{Owns, Shared};
 use fields::Fields;
 use matcher::Matcher;
 use networks::Networks;
@@ -186,17 +182,7 @@ impl Config {
         &self,
         builder: LimitsBuilder<R, C>,
     ) -> LimitsBuilder<R, C> {
-        let shared = Arc::new(ArcSwap::new(Shared::of(self)));
-        self.add_rules(builder, &shared, &Owns::new())
-    }
-
-    fn add_rules<R: Request + ?Sized + 'static, C>(
-        &self,
-        builder: LimitsBuilder<R, C>,
-        shared: &Arc<ArcSwap<Shared>>,
-        owns: &Owns,
-    ) -> LimitsBuilder<R, C> {
-        self.settings(build::rules(self, shared, owns).into_iter().fold(builder, LimitsBuilder::rule))
+        self.settings(build::rules(self).into_iter().fold(builder, LimitsBuilder::rule))
     }
 
     fn settings<R: ?Sized, C>(&self, builder: LimitsBuilder<R, C>) -> LimitsBuilder<R, C> {

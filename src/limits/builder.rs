@@ -11,7 +11,7 @@ use crate::error::BuildError;
 use crate::limits::counts::Counters;
 use crate::limits::current::Current;
 use crate::limits::events;
-use crate::limits::rule::Ready;
+use crate::limits::ready::Ready;
 use crate::limits::{Limits, Rule, RuleRef, TimeLine};
 
 /// Settings of [`Limits`].
@@ -103,6 +103,17 @@ impl<R: ?Sized, C> LimitsBuilder<R, C> {
         };
         self.rules.push(entry);
         self
+    }
+
+    /// [`keep`](Self::keep), but for the requests and at the cost of another rule, by the same keys. Calls under way by the former
+    /// limits go on with what those say.
+    #[cfg(feature = "config")]
+    pub(crate) fn keep_keys(self, kept: RuleRef<'_, R, C>, rule: Rule<R>) -> Self {
+        let mut builder = self.keep(kept);
+        if let Some(Entry::Kept(ready, _)) = builder.rules.last_mut() {
+            *ready = Arc::new(ready.taken_over(rule));
+        }
+        builder
     }
 
     /// The first rule that refuses answers, and those after it are not asked: for tiers, the most specific first. When nothing

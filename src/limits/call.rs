@@ -10,7 +10,7 @@ use crate::limits::counts::Event;
 use crate::limits::current::Current;
 use crate::limits::gate::Asked;
 use crate::limits::outcome::Tally;
-use crate::limits::rule::Ready;
+use crate::limits::ready::Ready;
 use crate::limits::{Limits, TimeLine};
 
 /// One request at one time, under the quotas of its start.
@@ -41,7 +41,9 @@ impl<R: ?Sized, C: Clock> Call<'_, R, C> {
         let (mut tally, mut last) = (Tally::default(), None);
         for index in self.rules(false) {
             let (rule, asked) = self.rule(index);
-            let Some(decision) = rule.gate.look(&asked) else { continue };
+            let Some(decision) = rule.gate_for(self.request).and_then(|gate| gate.look(&asked)) else {
+                continue;
+            };
             last = Some(index);
             // What allows is asked again when it is charged.
             if self.is_peek || decision.is_denied() {
@@ -76,7 +78,8 @@ impl<R: ?Sized, C: Clock> Call<'_, R, C> {
             let (rule, asked) = self.rule(index);
             let mut is_through = None;
             let mut go_on = || *is_through.insert(self.charge_from(index + 1, last, tally));
-            let answer = rule.gate.hold(&asked, &|| self.back_ns(index), &mut go_on);
+            let gate = rule.gate_for(self.request);
+            let answer = gate.and_then(|gate| gate.hold(&asked, &|| self.back_ns(index), &mut go_on));
             if !self.note(index, answer, tally) {
                 return false;
             }
@@ -89,7 +92,7 @@ impl<R: ?Sized, C: Clock> Call<'_, R, C> {
             }
         }
         let (rule, asked) = self.rule(last);
-        let answer = rule.gate.take(&asked);
+        let answer = rule.gate_for(self.request).and_then(|gate| gate.take(&asked));
         let is_allowed = self.note(last, answer, tally);
         self.passed(last, answer, is_allowed)
     }
@@ -116,7 +119,7 @@ impl<R: ?Sized, C: Clock> Call<'_, R, C> {
     fn charge_shadows(&self) {
         for index in self.rules(true) {
             let (rule, asked) = self.rule(index);
-            if let Some(decision) = rule.gate.take(&asked) {
+            if let Some(decision) = rule.gate_for(self.request).and_then(|gate| gate.take(&asked)) {
                 if decision.is_allowed() {
                     self.count(index, Event::Allowed);
                 } else {

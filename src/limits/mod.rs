@@ -10,6 +10,7 @@ mod events;
 mod gate;
 mod key;
 mod outcome;
+mod ready;
 mod rule;
 mod rule_ref;
 mod top_denied;
@@ -36,7 +37,7 @@ use call::Call;
 use counts::Counters;
 use current::Current;
 use outcome::Tally;
-use rule::Ready;
+use ready::Ready;
 
 /// Several rules for one kind of request `R`, checked at once: all are charged, or none.
 ///

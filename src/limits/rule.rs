@@ -14,6 +14,9 @@ use crate::limits::bans::Bans;
 use crate::limits::current::Generation;
 use crate::limits::gate::{Gate, Keyed, Room};
 use crate::limits::key::{KeyOf, Prehashed};
+#[cfg(feature = "config")]
+use crate::limits::ready::Only;
+use crate::limits::ready::{Cost, Ready, Watch};
 use crate::limits::top_denied::TopDenied;
 use crate::quota::Quota;
 use crate::store::{KeyHasher, Map, Overflow, Single, Table};
@@ -23,12 +26,6 @@ use crate::time::duration_ns;
 const DEFAULT_CAPACITY: usize = 1 << 16;
 
 const DEFAULT_ALGORITHM: &str = "gcra";
-
-/// The units that a request costs.
-pub(super) type Cost<R> = Box<dyn Fn(&R) -> u64 + Send + Sync>;
-
-/// Is told of requests that the rule refuses.
-pub(super) type Watch<R> = Box<dyn Fn(&R) + Send + Sync>;
 
 /// Makes the gate of a rule from its settings: the types of its key and its store are known in here only.
 type Make<R> = Box<dyn FnOnce(&Plain) -> Result<Box<dyn Gate<R>>, BuildError> + Send + Sync>;
@@ -67,13 +64,15 @@ impl Plain {
 /// ```
 #[must_use = "a rule limits nothing until it is part of `Limits`"]
 pub struct Rule<R: ?Sized> {
-    name: String,
+    pub(super) name: String,
     plain: Plain,
     make: Make<R>,
-    cost: Option<Cost<R>>,
+    pub(super) cost: Option<Cost<R>>,
+    #[cfg(feature = "config")]
+    pub(super) only: Option<Only<R>>,
     is_shadow: bool,
     max_debt: Option<Duration>,
-    watch: Option<Watch<R>>,
+    pub(super) watch: Option<Watch<R>>,
 }
 
 impl<R: ?Sized> fmt::Debug for Rule<R> {
@@ -83,25 +82,6 @@ impl<R: ?Sized> fmt::Debug for Rule<R> {
             .field("plain", &self.plain)
             .field("is_shadow", &self.is_shadow)
             .finish_non_exhaustive()
-    }
-}
-
-/// A rule that was built.
-pub(super) struct Ready<R: ?Sized> {
-    pub(super) name: Box<str>,
-    pub(super) gate: Box<dyn Gate<R>>,
-    pub(super) cost: Option<Cost<R>>,
-    pub(super) max_debt_ns: u64,
-    pub(super) watch: Option<Watch<R>>,
-    pub(super) generation: Generation,
-    /// Which keys these are.
-    #[cfg(feature = "metrics")]
-    pub(super) identity: Arc<()>,
-}
-
-impl<R: ?Sized> Ready<R> {
-    pub(super) fn cost(&self, request: &R) -> u64 {
-        self.cost.as_ref().map_or(1, |cost| cost(request))
     }
 }
 
@@ -199,6 +179,8 @@ impl<R: ?Sized> Rule<R> {
             plain,
             make: Box::new(make),
             cost: None,
+            #[cfg(feature = "config")]
+            only: None,
             is_shadow: false,
             max_debt: None,
             watch: None,
@@ -241,6 +223,13 @@ impl<R: ?Sized> Rule<R> {
         self
     }
 
+    /// Whether the rule is for a request at all. Not part of the key, as another rule may take the keys over.
+    #[cfg(feature = "config")]
+    pub(crate) fn only(mut self, only: impl Fn(&R) -> bool + Send + Sync + 'static) -> Self {
+        self.only = Some(Box::new(only));
+        self
+    }
+
     /// Never refuses: it is charged with what it has room for, and [counts](crate::Counts) what it would have denied. To have it refuse
     /// from some time on, see [`set_shadow`](crate::RuleRef::set_shadow).
     pub fn shadow(mut self) -> Self {
@@ -280,11 +269,13 @@ impl<R: ?Sized> Rule<R> {
             .map_err(|error| BuildError::Rule { name: self.name.clone(), error: Box::new(error) })?;
         Ok(Ready {
             name: self.name.into(),
-            gate,
+            gate: gate.into(),
             cost: self.cost,
+            #[cfg(feature = "config")]
+            only: self.only,
             max_debt_ns: duration_ns(self.max_debt.unwrap_or(period)),
             watch: self.watch,
-            generation: Generation::new(),
+            generation: Arc::new(Generation::new()),
             #[cfg(feature = "metrics")]
             identity: Arc::default(),
         })

@@ -12,7 +12,7 @@ use crate::limits::counts::Counts;
 use crate::limits::current::Current;
 use crate::limits::events;
 use crate::limits::gate::Asked;
-use crate::limits::rule::Ready;
+use crate::limits::ready::Ready;
 use crate::quota::Quota;
 
 /// One rule of [`Limits`], got by [`Limits::rule`] or [`Limits::rules`].
@@ -114,7 +114,7 @@ impl<'a, R: ?Sized, C> RuleRef<'a, R, C> {
     /// rule does not apply. Nothing is charged.
     pub fn peek_at(&self, request: &R, now_ns: u64) -> Option<Decision> {
         let plan = &self.limits.plans.load()[self.index].plan;
-        self.ready().gate.look(&Asked { request, plan, cost: 0, now_ns })
+        self.ready().gate_for(request)?.look(&Asked { request, plan, cost: 0, now_ns })
     }
 
     /// What the rule has answered so far; `None` unless the limits were built with
@@ -194,7 +194,7 @@ impl<R: ?Sized, C: Clock> RuleRef<'_, R, C> {
     fn penalize_by(&self, request: &R, units: u64, now_ns: u64) -> Option<Decision> {
         let plan = &self.limits.plans.load()[self.index].plan;
         let ready = self.ready();
-        ready.gate.penalize(&Asked { request, plan, cost: units, now_ns }, ready.max_debt_ns)
+        ready.gate_for(request)?.penalize(&Asked { request, plan, cost: units, now_ns }, ready.max_debt_ns)
     }
 
     /// [`peek_at`](Self::peek_at) the clock's time.

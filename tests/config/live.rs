@@ -215,3 +215,27 @@ fn a_shadow_that_begins_to_refuse_goes_on_with_what_its_keys_have_used() {
     assert_eq!(live.replace(one("shadow = true")).unwrap().altered, ["a"]);
     assert_eq!(allowed(&live, "alice", 12, 0), 12);
 }
+
+/// Whoever was given the former rules is limited by those, also where the next file gives the request to another rule.
+#[test]
+fn a_request_does_not_fall_between_two_files() {
+    let rule = |name: &str, path: &str| {
+        format!("[[rules]]\nname = '{name}'\npath = '{path}'\nkey = 'all'\nquota = '2/min'\n")
+    };
+    let default = "[default]\nkey = 'all'\nquota = '2/min'\n";
+    for (former, next) in [
+        (default.to_owned(), default.to_owned() + &rule("a", "/a")),
+        (rule("a", "/a"), rule("a", "/b") + &rule("b", "/a")),
+        (rule("a", "/a"), rule("a", "/a") + "allow = '192.0.2.1'"),
+        (rule("a", "/a"), "allow = '192.0.2.1'\n".to_owned() + &rule("a", "/a")),
+        ("deny = '192.0.2.1'\n".to_owned() + default, default.to_owned()),
+    ] {
+        let live = live(Config::from_toml(&former).unwrap());
+        let call = Call { client: "192.0.2.1".parse().ok(), ..Call::to("/a") };
+        let loaded = live.load();
+        let most = if former.starts_with("deny") { 0 } else { 2 };
+        live.replace(Config::from_toml(&next).unwrap()).unwrap();
+        let allowed = (0..9).filter(|_| loaded.check_at(&call, 0).is_allowed()).count();
+        assert_eq!(allowed, most, "{former}\nand then\n{next}");
+    }
+}
