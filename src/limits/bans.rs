@@ -17,7 +17,8 @@ const ORIGIN: u64 = 2;
 /// Keys that are banned, each until a time of its own: a [`Rule::banned`](crate::Rule::banned) refuses them before
 /// anything is charged.
 ///
-/// Share it in an [`Arc`](std::sync::Arc) between the rule and whoever bans. Times are those of the limits' time line.
+/// Share it in an [`Arc`](std::sync::Arc) between the rule and whoever bans. Times are those of the limits' time line. Where
+/// one is behind another that made room for a ban, a new ban may last until that one, and cannot be lifted before.
 ///
 /// ```
 /// use std::{sync::Arc, time::Duration};
@@ -78,8 +79,11 @@ impl<K: ?Sized + Hash> Bans<K> {
     pub fn ban_at(&self, key: &K, duration: Duration, now_ns: u64) -> bool {
         let life = life(now_ns);
         let end = life.fresh.saturating_add(duration_ns(duration)).min(MAX_WORD);
-        // A newcomer starts at the floor or later, so an end that is put is above it.
-        let turn = |word, _| if end > word { Turn::Put(end, ()) } else { Turn::Keep(()) };
+        // A newcomer's word is no end of a ban. It starts at the floor, which another's time may have put after the end.
+        let turn = |word, floor: u64| {
+            let is_new = floor > 0 && end > life.fresh;
+            if is_new || end > word { Turn::Put(end.max(floor), ()) } else { Turn::Keep(()) }
+        };
         let has_room = self.ends.decide(key, self.ends.hint(key), life, turn).is_ok();
         events::banned(duration, has_room);
         has_room

@@ -153,6 +153,20 @@ fn a_ban_is_lifted_or_made_longer_and_never_shorter() {
     assert!(error.to_string().contains("Bans::unban_at"), "{error}");
 }
 
+/// By a time that is behind that of another who made room.
+#[test]
+fn a_ban_by_an_earlier_time_is_one() {
+    let bans = Bans::<u64>::new(1).unwrap();
+    (0..100).for_each(|key| _ = bans.ban_at(&key, Duration::from_secs(1), 0));
+    assert!(bans.ban_at(&100, Duration::from_secs(1), 10 * S));
+    assert!(bans.ban_at(&101, Duration::from_secs(1), 5 * S));
+    assert!(bans.left_at(&101, 5 * S) >= Duration::from_secs(1));
+    assert_eq!(bans.left_at(&101, 10 * S), Duration::ZERO);
+    // For no time at all it is none, new or not.
+    assert!(bans.ban_at(&102, Duration::ZERO, 5 * S));
+    assert_eq!(bans.left_at(&102, 5 * S), Duration::ZERO);
+}
+
 #[test]
 fn bans_have_room_for_their_capacity_and_no_more() {
     let (bans, _) = banning(50);
