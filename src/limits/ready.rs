@@ -1,5 +1,6 @@
 //! A rule that was built.
 
+use core::time::Duration;
 use std::sync::Arc;
 
 use crate::limits::current::Generation;
@@ -24,7 +25,8 @@ pub(super) struct Ready<R: ?Sized> {
     pub(super) cost: Option<Cost<R>>,
     #[cfg(feature = "config")]
     pub(super) only: Option<Only<R>>,
-    pub(super) max_debt_ns: u64,
+    /// One period of the quota when nothing is said.
+    pub(super) max_debt: Option<Duration>,
     pub(super) watch: Option<Watch<R>>,
     pub(super) generation: Arc<Generation>,
     /// Which keys these are.
@@ -55,7 +57,7 @@ impl<R: ?Sized> Ready<R> {
             gate: self.gate.clone(),
             cost: rule.cost,
             only: rule.only,
-            max_debt_ns: self.max_debt_ns,
+            max_debt: self.max_debt,
             watch: rule.watch,
             generation: self.generation.clone(),
             #[cfg(feature = "metrics")]

@@ -20,7 +20,6 @@ use crate::limits::ready::{Cost, Ready, Watch};
 use crate::limits::top_denied::TopDenied;
 use crate::quota::Quota;
 use crate::store::{KeyHasher, Map, Overflow, Single, Table};
-use crate::time::duration_ns;
 
 /// Keys that a table is built for when nothing is said: 1.4 MB.
 const DEFAULT_CAPACITY: usize = 1 << 16;
@@ -238,7 +237,7 @@ impl<R: ?Sized> Rule<R> {
     }
 
     /// The most that [`penalize`](crate::RuleRef::penalize) may leave a key in debt, as the time in which the debt comes back; the
-    /// first unit is allowed an interval after that. One period of the quota when nothing is said.
+    /// first unit is allowed an interval after that. One period of the quota of then when nothing is said.
     pub fn max_debt(mut self, debt: Duration) -> Self {
         self.max_debt = Some(debt);
         self
@@ -264,7 +263,6 @@ impl<R: ?Sized> Rule<R> {
     }
 
     pub(super) fn build(self) -> Result<Ready<R>, BuildError> {
-        let period = self.plain.quota.rate().map_or(Duration::ZERO, |rate| rate.period());
         let gate = (self.make)(&self.plain)
             .map_err(|error| BuildError::Rule { name: self.name.clone(), error: Box::new(error) })?;
         Ok(Ready {
@@ -273,7 +271,7 @@ impl<R: ?Sized> Rule<R> {
             cost: self.cost,
             #[cfg(feature = "config")]
             only: self.only,
-            max_debt_ns: duration_ns(self.max_debt.unwrap_or(period)),
+            max_debt: self.max_debt,
             watch: self.watch,
             generation: Arc::new(Generation::new()),
             #[cfg(feature = "metrics")]

@@ -1,5 +1,6 @@
 //! One rule of many, to be looked at.
 
+use core::time::Duration;
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use crate::limits::events;
 use crate::limits::gate::Asked;
 use crate::limits::ready::Ready;
 use crate::quota::Quota;
+use crate::time::duration_ns;
 
 /// One rule of [`Limits`], got by [`Limits::rule`] or [`Limits::rules`].
 pub struct RuleRef<'a, R: ?Sized, C> {
@@ -194,7 +196,11 @@ impl<R: ?Sized, C: Clock> RuleRef<'_, R, C> {
     fn penalize_by(&self, request: &R, units: u64, now_ns: u64) -> Option<Decision> {
         let plan = &self.limits.plans.load()[self.index].plan;
         let ready = self.ready();
-        ready.gate_for(request)?.penalize(&Asked { request, plan, cost: units, now_ns }, ready.max_debt_ns)
+        let period = || plan.quota().rate().map_or(Duration::ZERO, |rate| rate.period());
+        let max_debt = ready.max_debt.unwrap_or_else(period);
+        ready
+            .gate_for(request)?
+            .penalize(&Asked { request, plan, cost: units, now_ns }, duration_ns(max_debt))
     }
 
     /// [`peek_at`](Self::peek_at) the clock's time.

@@ -108,6 +108,23 @@ fn a_penalty_goes_into_debt_up_to_its_cap() {
 }
 
 #[test]
+fn the_cap_of_a_penalty_is_a_period_of_the_quota_of_now() {
+    for (first, next) in
+        [(Quota::per_second(10), Quota::per_day(5)), (Quota::per_day(5), Quota::per_second(10))]
+    {
+        let changed = limits([Rule::new("user", first, by_user)]);
+        changed.rule("user").unwrap().set_quota_at(next, 0).unwrap();
+        let built = limits([Rule::new("user", next, by_user)]);
+        let [changed, built] = [changed, built].map(|limits| {
+            let penalized = limits.rule("user").unwrap().penalize_at(&user(1), 1_000, 0).unwrap();
+            penalized.retry_after().as_millis()
+        });
+        // The scale of a quota that was changed may be coarser, so that its last unit is a hair beyond the cap.
+        assert!(changed.abs_diff(built) <= built / 5, "{next}: {changed} and {built}");
+    }
+}
+
+#[test]
 fn a_penalty_in_a_window_ends_with_it() {
     for algorithm in ["fixed_window", "sliding_window_log"] {
         let limits = limits([Rule::exact("user", Quota::per_second(3), by_user).algorithm(algorithm)]);
