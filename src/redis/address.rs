@@ -10,6 +10,11 @@ use redis::{
 };
 use tokio::sync::Mutex;
 
+use crate::redis::failure::Failure;
+
+/// What a URL begins with. The client knows them by Valkey's name, too.
+const SCHEMES: [&str; 7] = ["redis", "rediss", "redis+unix", "unix", "valkey", "valkeys", "valkey+unix"];
+
 /// A server, the master that sentinels name, or a cluster.
 pub(super) enum Address {
     Single(Client),
@@ -25,14 +30,13 @@ pub(super) enum Connection {
 }
 
 impl Address {
-    pub(super) fn single(url: &str) -> RedisResult<Self> {
-        Ok(Self::Single(Client::open(url)?))
+    pub(super) fn single(url: &str) -> Result<Self, Failure> {
+        Ok(Self::Single(Client::open(server(url)?)?))
     }
 
     /// User, password and database of the first address are the master's, too.
-    pub(super) fn sentinel(urls: &[&str], master: &str) -> RedisResult<Self> {
-        let sentinels = urls.iter().map(|url| url.into_connection_info());
-        let sentinels = sentinels.collect::<RedisResult<Vec<_>>>()?;
+    pub(super) fn sentinel(urls: &[&str], master: &str) -> Result<Self, Failure> {
+        let sentinels = servers(urls)?;
         let mut node = SentinelNodeConnectionInfo::default();
         if let Some(first) = sentinels.first() {
             node = node.set_redis_connection_info(first.redis_settings().clone());
@@ -53,8 +57,8 @@ impl Address {
     }
 
     /// No call is repeated by the client: it does not know whether the first was made.
-    pub(super) fn cluster(urls: &[&str]) -> RedisResult<Self> {
-        Ok(Self::Cluster(ClusterClient::builder(urls.iter().copied()).retries(0).build()?))
+    pub(super) fn cluster(urls: &[&str]) -> Result<Self, Failure> {
+        Ok(Self::Cluster(ClusterClient::builder(servers(urls)?).retries(0).build()?))
     }
 
     pub(super) const fn is_cluster(&self) -> bool {
@@ -86,5 +90,77 @@ impl Connection {
             Self::Single(connection) => command.query_async(connection).await,
             Self::Cluster(connection) => command.query_async(connection).await,
         }
+    }
+}
+
+fn servers(urls: &[&str]) -> Result<Vec<ConnectionInfo>, Failure> {
+    if urls.is_empty() {
+        return Err(Failure::Other("no URL is given: write that of one server at least".to_owned()));
+    }
+    urls.iter().map(|url| server(url)).collect()
+}
+
+/// The URL is not repeated in errors: it may have a password in it.
+fn server(url: &str) -> Result<ConnectionInfo, Failure> {
+    let wrong = |why: &str| {
+        Failure::Other(format!(
+            "a URL of Redis is wrong: {why}: write redis://host:port/database, or redis://user:password@host:port/database \
+             with a password's special characters as %40 for @"
+        ))
+    };
+    match url.split_once("://") {
+        Some((scheme, _)) if SCHEMES.contains(&scheme) => {}
+        _ => return Err(wrong("it does not begin with redis://, rediss:// or redis+unix://")),
+    }
+    let is_tls = url.starts_with("rediss:") || url.starts_with("valkeys:");
+    if is_tls && !cfg!(feature = "redis-tls") {
+        return Err(Failure::Other("TLS is not built in: enable tollgate's feature redis-tls".to_owned()));
+    }
+    // Without the client's name for the kind of error.
+    url.into_connection_info()
+        .map_err(|error| wrong(&error.to_string().replace(" - InvalidClientConfig", "")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(url: &str) -> String {
+        Address::single(url).err().unwrap_or_else(|| panic!("{url} is taken")).to_string()
+    }
+
+    #[test]
+    fn a_wrong_url_is_told_with_what_to_write_and_without_its_password() {
+        for (url, why) in [
+            ("", "does not begin with redis://"),
+            ("localhost:6379", "does not begin with redis://"),
+            ("http://:secret@localhost/", "does not begin with redis://"),
+            ("redis://", "Missing hostname"),
+            ("redis://localhost:99999/", "did not parse"),
+            ("redis://:secret/@localhost/", "did not parse"),
+            ("redis://:secret@localhost/zero", "Invalid database number"),
+            ("redis://:secret@localhost/?protocol=resp9", "Invalid protocol version: resp9"),
+        ] {
+            let error = error(url);
+            assert!(error.contains(why) && error.contains("write redis://host:port"), "{url}: {error}");
+            assert!(!error.contains("secret") && !error.contains("InvalidClientConfig"), "{url}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_the_client_takes_is_taken() {
+        for url in ["redis://localhost", "redis://user:p%40ss@localhost:1/2", "valkey://[::1]/"] {
+            assert!(Address::single(url).is_ok(), "{url}");
+            assert!(Address::cluster(&[url]).is_ok() && Address::sentinel(&[url], "master").is_ok(), "{url}");
+        }
+        for urls in [&[][..], &["localhost:1"]] {
+            assert!(Address::cluster(urls).is_err() && Address::sentinel(urls, "master").is_err());
+        }
+    }
+
+    #[cfg(not(feature = "redis-tls"))]
+    #[test]
+    fn tls_that_is_not_built_in_is_told_with_its_feature() {
+        assert!(error("rediss://localhost/").contains("redis-tls"));
     }
 }

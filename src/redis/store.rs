@@ -43,10 +43,12 @@ impl fmt::Debug for Redis {
 }
 
 impl Redis {
-    /// One server, by its URL: `redis://`, `rediss://` for TLS (feature `redis-tls`), or `redis+unix://`.
+    /// One server, by its URL: `redis://`, `rediss://` for TLS (feature `redis-tls`), or `redis+unix://`. Special characters of a password
+    /// are written as `%40` for `@`.
     ///
     /// # Errors
-    /// When the URL is none.
+    /// When the URL is none; the error says what to write instead. A server that is down, or a wrong password, is told by the first
+    /// decision.
     pub fn open(url: &str) -> Result<Self, Failure> {
         RedisBuilder::new(Address::single(url)).build()
     }
@@ -86,7 +88,7 @@ impl Redis {
 /// Settings of a [`Redis`].
 #[must_use = "nothing is asked until `build`"]
 pub struct RedisBuilder {
-    address: redis::RedisResult<Address>,
+    address: Result<Address, Failure>,
     deadline: Duration,
     prefix: String,
 }
@@ -101,7 +103,7 @@ impl fmt::Debug for RedisBuilder {
 }
 
 impl RedisBuilder {
-    fn new(address: redis::RedisResult<Address>) -> Self {
+    fn new(address: Result<Address, Failure>) -> Self {
         Self { address, deadline: DEFAULT_DEADLINE, prefix: DEFAULT_PREFIX.to_owned() }
     }
 
