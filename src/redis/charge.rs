@@ -94,10 +94,15 @@ pub async fn charge_all(charges: &[Charge]) -> Result<Answers, Failure> {
     let action = if is_blocked || never_fits { Action::Peek } else { Action::Take };
     let decided = ask(action, &asked).await.and_then(|reply| from_store(action, charges, &reply));
     let answers = decided.unwrap_or_else(|failure| from_policies(charges, &failure));
-    for (charge, answer) in charges.iter().zip(&answers) {
-        charge.core.counters.note(answer.source(), answer.is_allowed());
+    let answers = Answers { answers };
+    let is_allowed = answers.is_allowed();
+    for (charge, answer) in charges.iter().zip(answers.as_slice()) {
+        // As in `Limits`: who would have allowed what another refused has not.
+        if is_allowed || answer.is_denied() {
+            charge.core.counters.note(answer.source(), is_allowed);
+        }
     }
-    Ok(Answers { answers })
+    Ok(answers)
 }
 
 fn check_together(charges: &[Charge]) -> Result<(), Failure> {

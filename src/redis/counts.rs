@@ -4,7 +4,8 @@ use crate::cell::Stripes;
 use crate::redis::answer::Source;
 use crate::sync::{AtomicU64, Ordering};
 
-/// How many decisions a limiter has made, by who made them.
+/// How many decisions a limiter has made, by who made them. What [`charge_all`](super::charge_all) refuses is counted by the limiters that refuse
+/// it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {

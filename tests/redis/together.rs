@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tollgate::redis::{Failure, Outage, RedisLimiter, Source, charge_all};
+use tollgate::redis::{Failure, Outage, Redis, RedisLimiter, Source, charge_all};
 use tollgate::{Quota, Verdict};
 
 use crate::block_on;
@@ -127,5 +127,22 @@ fn nothing_of_a_limit_that_was_lowered_hinders_nobody_and_the_others_are_charged
             assert_eq!(other.peek_n("key", 0).await.unwrap().remaining(), 2, "{algorithm}");
             other.reset("key").await.unwrap();
         }
+    });
+}
+
+/// As in `Limits`: what another refused was not allowed.
+#[test]
+fn a_refusal_is_counted_by_those_who_refuse() {
+    let nowhere = Redis::open("redis://127.0.0.1:1/").unwrap();
+    let build = |name: &str, outage| {
+        RedisLimiter::<str>::builder(name, Quota::per_day(1)).outage(outage).build(&nowhere).unwrap()
+    };
+    let (open, shut) = (build("open", Outage::Open), build("shut", Outage::Closed));
+    block_on(async {
+        assert!(charge_all(&[open.charge("alice", 1), shut.charge("alice", 1)]).await.unwrap().is_denied());
+        assert_eq!((open.counts().allowed, open.counts().denied, open.counts().open), (0, 0, 0));
+        assert_eq!((shut.counts().allowed, shut.counts().denied, shut.counts().closed), (0, 1, 1));
+        assert!(charge_all(&[open.charge("alice", 1)]).await.unwrap().is_allowed());
+        assert_eq!((open.counts().allowed, open.counts().open), (1, 1));
     });
 }
