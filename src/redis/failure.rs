@@ -28,7 +28,7 @@ pub enum Failure {
     /// The keys of one call are in different slots of a cluster: give the limiters one
     /// [`hash_tag`](super::RedisLimiterBuilder::hash_tag).
     CrossSlot,
-    /// Limiters of one call are on different servers.
+    /// Limiters of one call have different [`Redis`](super::Redis) handles, be they of one server.
     ManyStores,
     /// Anything else that the server or the client says.
     Other(String),
@@ -131,7 +131,9 @@ impl fmt::Display for Failure {
             Self::CrossSlot => {
                 f.write_str("the keys are in different slots of the cluster: give the limiters one hash tag")
             }
-            Self::ManyStores => f.write_str("the limiters are on different servers: check them one by one"),
+            Self::ManyStores => f.write_str(
+                "the limiters are built on different handles: build them on one Redis, or check them one by one where it is many servers",
+            ),
             Self::Other(why) => f.write_str(why),
         }
     }

@@ -146,3 +146,14 @@ fn a_refusal_is_counted_by_those_who_refuse() {
         assert_eq!((open.counts().allowed, open.counts().open), (1, 1));
     });
 }
+
+#[test]
+fn two_handles_of_one_server_are_told_to_be_made_one() {
+    let build = || {
+        let redis = Redis::open("redis://127.0.0.1:1/").unwrap();
+        RedisLimiter::<str>::builder("rule", Quota::per_day(1)).build(&redis).unwrap()
+    };
+    let failure = block_on(charge_all(&[build().charge("alice", 1), build().charge("bob", 1)])).unwrap_err();
+    assert_eq!(failure, Failure::ManyStores);
+    assert!(failure.to_string().contains("build them on one Redis"), "{failure}");
+}
