@@ -71,7 +71,8 @@ impl Blocking {
     }
 }
 
-/// A [`RedisLimiter`] that is asked without `await`. A call waits for the deadline at most.
+/// A [`RedisLimiter`] that is asked without `await`. A call waits for the deadline at most; only
+/// [`give_back`](Self::give_back) takes one round trip for each key.
 #[derive(Debug)]
 pub struct BlockingRedisLimiter<K: ?Sized> {
     limiter: RedisLimiter<K>,

@@ -16,8 +16,9 @@ use crate::redis::key::RedisKey;
 
 /// A limit by key that all processes with the same rule name, quota and server share.
 ///
-/// Every decision is one round trip: a script that reads the server's time, decides, and charges. It decides as a [`Limiter`](crate::Limiter) would with that
-/// time in whole microseconds. To be awaited in a tokio runtime that has time and I/O enabled. Cheap to clone.
+/// With [`Mode::Exact`](super::Mode::Exact), which is the default, every decision is one round trip: a script that reads the server's time, decides, and charges.
+/// It decides as a [`Limiter`](crate::Limiter) would with that time in whole microseconds. With [`Mode::Leased`](super::Mode::Leased) most decisions are
+/// this process's own. To be awaited in a tokio runtime that has time and I/O enabled. Cheap to clone.
 ///
 /// Processes whose quotas have another period, or a burst that takes another time to come back, share nothing: while a new version is rolled out,
 /// both quotas hold by themselves. A limit that is changed with its burst goes on with what is used.
@@ -68,6 +69,7 @@ impl<K: ?Sized> RedisLimiter<K> {
     }
 
     /// Gives back all units that this process has in hand, of all keys: to be awaited before a process ends. Without a lease there is nothing to give.
+    /// It is one round trip for each key with units in hand, one after another; where Redis does not answer this ends after a few deadlines.
     pub async fn give_back(&self) {
         if let Some(leases) = &self.core.leases {
             self.core.give_back(leases, false).await;
