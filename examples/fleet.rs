@@ -22,12 +22,19 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Twice of what the limit allows to both.
     let mut ticks = tokio::time::interval(Duration::from_millis(5));
     for second in 1..=seconds {
-        let mut admitted = 0;
+        let (mut admitted, mut failure) = (0, None);
         for _ in 0..200 {
             ticks.tick().await;
-            admitted += u32::from(limiter.check("everybody").await.is_allowed());
+            let answer = limiter.check("everybody").await;
+            admitted += u32::from(answer.is_allowed());
+            failure = answer.failure().cloned().or(failure);
         }
-        println!("second {second}: {admitted} of 200 admitted; {:?}", limiter.counts());
+        let process = std::process::id();
+        println!("process {process}, second {second}: {admitted} of 200 admitted; {:?}", limiter.counts());
+        // Each process goes on by its share meanwhile, which looks just like sharing.
+        if let Some(failure) = failure {
+            println!("process {process}, not all by Redis: {failure}");
+        }
     }
     limiter.give_back().await;
     Ok(())
