@@ -1,4 +1,4 @@
-//! The only file that names atomics and locks: the standard library's, or those of loom or shuttle when a model is being checked.
+//! The only file that names atomics: the standard library's, or those of loom or shuttle when a model is being checked.
 //!
 //! loom 0.7 remembers one last access per object, so where one thread loads a value and another loads and
 //! then writes it, it never tries the write before the first load (loom issues 166 and 392). Under loom every

@@ -198,6 +198,12 @@ fn an_unknown_name_is_told_the_names() {
         assert!(known.iter().any(|known| known == name), "{name}");
         assert!(error.to_string().contains(name), "{error}");
     }
+    // Also where nothing has to be computed: the quota may get a rate one day.
+    for quota in [Quota::unlimited(), Quota::blocked()] {
+        let builder = |name| Limiter::<str>::builder(quota).algorithm(name);
+        assert!(matches!(builder("cool-down").build(), Err(BuildError::UnknownAlgorithm { .. })), "{quota}");
+        assert!(builder("cooldown").build().is_ok(), "{quota}");
+    }
 }
 
 #[test]

@@ -30,7 +30,7 @@ mod window;
 pub use registry::{Settings, build, names, register};
 
 pub(crate) use meter::{Meter, each};
-pub(crate) use registry::{SLIDING_WINDOW_LOG, build_meter};
+pub(crate) use registry::{SLIDING_WINDOW_LOG, build_meter, check_name};
 
 use core::fmt;
 use std::sync::Arc;

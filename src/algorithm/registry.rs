@@ -80,6 +80,15 @@ pub fn names() -> Vec<String> {
     BUILT_IN.iter().map(|&name| name.to_owned()).chain(registered.keys().cloned()).collect()
 }
 
+/// Whether there is an algorithm of this name, for quotas that need none.
+pub(crate) fn check_name(name: &str) -> Result<(), BuildError> {
+    if names().iter().any(|known| known == name) { Ok(()) } else { Err(unknown(name)) }
+}
+
+fn unknown(name: &str) -> BuildError {
+    BuildError::UnknownAlgorithm { name: name.to_owned(), known: names() }
+}
+
 /// The pure arithmetic of an algorithm with a quota, for those who hold the words themselves.
 ///
 /// # Errors
@@ -119,8 +128,7 @@ pub(crate) fn build_meter(name: &str, rate: Rate, settings: &Settings) -> Result
         SLIDING_WINDOW_LOG => return Err(BuildError::NoWord),
         other => {
             let factory = REGISTERED.read().unwrap_or_else(PoisonError::into_inner).get(other).cloned();
-            let unknown = || BuildError::UnknownAlgorithm { name: other.to_owned(), known: names() };
-            Meter::Custom(Custom::new(factory.ok_or_else(unknown)?(rate, settings)?)?)
+            Meter::Custom(Custom::new(factory.ok_or_else(|| unknown(other))?(rate, settings)?)?)
         }
     })
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::algorithm::{SLIDING_WINDOW_LOG, Settings, names};
+use crate::algorithm::{SLIDING_WINDOW_LOG, Settings};
 use crate::config::build::{DEFAULT, DENY, denied_by};
 use crate::config::fields::Fields;
 use crate::config::key::{MAX_PARTS, PARTS, Part, is_name};
@@ -151,14 +151,8 @@ fn limit(fields: &mut Fields<'_>) -> Option<(Quota, String)> {
         }
     };
     let (algorithm_line, algorithm) = algorithm.unwrap_or((line, "gcra".to_owned()));
-    // A quota without a rate asks no algorithm, so the name is looked for besides.
-    let checked = Plan::new(quota, &algorithm, &Settings::default()).and_then(|_| {
-        let known = names();
-        let is_known = known.contains(&algorithm);
-        if is_known { Ok(()) } else { Err(BuildError::UnknownAlgorithm { name: algorithm.clone(), known }) }
-    });
-    match checked {
-        Ok(()) => Some((quota, algorithm)),
+    match Plan::new(quota, &algorithm, &Settings::default()) {
+        Ok(_) => Some((quota, algorithm)),
         Err(error) => {
             let is_name = matches!(error, BuildError::UnknownAlgorithm { .. });
             fields.wrong(if is_name { algorithm_line } else { line }, error.to_string());

@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use crate::algorithm::{Meter, SLIDING_WINDOW_LOG, Settings, build_meter};
+use crate::algorithm::{Meter, SLIDING_WINDOW_LOG, Settings, build_meter, check_name};
 use crate::error::BuildError;
 use crate::log::{self, Span};
 use crate::quota::{Quota, Rate};
@@ -41,6 +41,9 @@ pub(crate) enum Kind {
 impl Plan {
     /// The plan of a limiter's own quota.
     pub(crate) fn new(quota: Quota, algorithm: &str, settings: &Settings) -> Result<Self, BuildError> {
+        if quota.rate().is_none() {
+            check_name(algorithm)?;
+        }
         Self::with(quota, Arc::new(()), |rate| match algorithm {
             SLIDING_WINDOW_LOG => span(rate).map(Kind::Logged),
             _ => build_meter(algorithm, rate, settings).map(Kind::Metered),

@@ -20,8 +20,8 @@ pub enum Source {
 
 /// A decision, who made it, and why it was not Redis.
 ///
-/// Being limited and being without an answer are different: to the first belongs 429 with [`Decision::retry_after`], to the second, for
-/// [`Source::Closed`], 503.
+/// Being limited and being without an answer are different: to the first belongs 429, with [`Decision::retry_after`] if it
+/// [`fits_later`](Decision::fits_later), to the second, for [`Source::Closed`], 503.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "an answer that nobody looks at limits nothing"]
 pub struct Answer {

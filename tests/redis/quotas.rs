@@ -58,6 +58,17 @@ fn windows_that_start_at_another_time_do_not_begin_each_other_anew() {
     });
 }
 
+/// Also where no script is asked: the quota may get a rate one day.
+#[test]
+fn an_unknown_algorithm_is_refused_under_every_quota() {
+    let nowhere = Redis::open("redis://127.0.0.1:1/").unwrap();
+    for quota in [Quota::per_second(1), Quota::unlimited(), Quota::blocked()] {
+        let builder = |name| RedisLimiter::<str>::builder("rule", quota).algorithm(name).build(&nowhere);
+        assert!(builder("cool-down").unwrap_err().to_string().contains("sliding_window_counter"), "{quota}");
+        assert!(builder("sliding_window_counter").is_ok(), "{quota}");
+    }
+}
+
 #[test]
 fn a_limit_is_a_limit_at_both_ends_of_time() {
     let server = Server::start();

@@ -9,6 +9,7 @@ use arrival::Arrival;
 use log::Log;
 use windows::{Counting, Windowed};
 
+use crate::algorithm::check_name;
 use crate::decision::Decision;
 use crate::error::BuildError;
 use crate::quota::{Quota, Rate};
@@ -56,6 +57,7 @@ impl Rule {
     pub(super) fn new(quota: Quota, algorithm: &str, offset_us: u64) -> Result<Self, BuildError> {
         quota.validate()?;
         let Some(rate) = quota.rate() else {
+            check_name(algorithm)?;
             return Ok(if quota.is_blocked() { Self::Blocked } else { Self::Unlimited });
         };
         Ok(match algorithm {
