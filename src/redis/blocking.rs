@@ -8,11 +8,13 @@ use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::decision::Decision;
 use crate::redis::answer::Answer;
+use crate::redis::charge::{Answers, Charge, charge_all};
 use crate::redis::core::{Action, Core};
 use crate::redis::counts::Counts;
 use crate::redis::failure::Failure;
 use crate::redis::key::RedisKey;
 use crate::redis::limiter::RedisLimiter;
+use crate::redis::store::Redis;
 
 /// One thread that talks to Redis for those that wait. Cheap to clone; the thread ends with the last limiter.
 ///
@@ -63,11 +65,32 @@ impl Blocking {
         BlockingRedisLimiter { limiter, blocking: self.clone() }
     }
 
+    /// As [`Redis::connect`].
+    ///
+    /// # Errors
+    /// As [`Redis::connect`].
+    pub fn connect(&self, redis: &Redis) -> Result<(), Failure> {
+        let redis = redis.clone();
+        self.wait(async move { redis.connect().await })?
+    }
+
+    /// As [`charge_all`](super::charge_all).
+    ///
+    /// # Errors
+    /// As [`charge_all`](super::charge_all).
+    pub fn charge_all(&self, charges: &[Charge]) -> Result<Answers, Failure> {
+        let charges = charges.to_vec();
+        self.wait(async move { charge_all(&charges).await })?
+    }
+
     /// The result of a future.
-    fn wait<T: Send + 'static>(&self, future: impl Future<Output = T> + Send + 'static) -> Option<T> {
+    fn wait<T: Send + 'static>(
+        &self,
+        future: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, Failure> {
         let (sender, receiver) = mpsc::sync_channel(1);
         self.0.handle.spawn(async move { sender.send(future.await) });
-        receiver.recv().ok()
+        receiver.recv().map_err(|_| Failure::Other("the thread that talks to Redis has ended".to_owned()))
     }
 }
 
@@ -94,7 +117,8 @@ impl<K: ?Sized> BlockingRedisLimiter<K> {
     /// Gives back all units that this process has in hand, of all keys: before a process ends.
     pub fn give_back(&self) {
         let core = self.limiter.core.clone();
-        self.blocking.wait(async move {
+        // Without the thread there is nobody to give them back.
+        _ = self.blocking.wait(async move {
             if let Some(leases) = &core.leases {
                 core.give_back(leases, false).await;
             }
@@ -107,8 +131,7 @@ impl<K: ?Sized> BlockingRedisLimiter<K> {
         T: Send + 'static,
         F: Future<Output = T> + Send + 'static,
     {
-        let done = self.blocking.wait(ask(self.limiter.core.clone(), key));
-        done.ok_or_else(|| Failure::Other("the thread that talks to Redis has ended".to_owned()))
+        self.blocking.wait(ask(self.limiter.core.clone(), key))
     }
 }
 
@@ -128,6 +151,11 @@ impl<K: RedisKey + ?Sized> BlockingRedisLimiter<K> {
         let key = self.limiter.core.key(key);
         let asked = self.wait(key.clone(), move |core, key| async move { core.take(&key, cost, None).await });
         asked.unwrap_or_else(|failure| self.limiter.core.without(&key, cost, failure))
+    }
+
+    /// As [`RedisLimiter::charge`], for [`Blocking::charge_all`].
+    pub fn charge(&self, key: &K, units: u64) -> Charge {
+        self.limiter.charge(key, units)
     }
 
     /// As [`RedisLimiter::peek_n`].

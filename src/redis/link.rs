@@ -179,6 +179,15 @@ impl Link {
         }
     }
 
+    /// The connection that decisions would have: waits for the first try, or tells what came of the last.
+    pub(super) async fn check(self: &Arc<Self>) -> Result<(), Failure> {
+        if Handle::try_current().is_err() {
+            return Err(Failure::no_runtime());
+        }
+        // The try ends by its own timeout, and tells more.
+        self.connection(Instant::now() + 2 * CONNECT_TIMEOUT).await.map(drop)
+    }
+
     /// Gives up the connection of this number, if it is not given up yet.
     fn lose(self: &Arc<Self>, number: u64, failure: Failure) {
         let down = Arc::new(State::Down(failure.clone()));

@@ -47,8 +47,8 @@ impl Redis {
     /// are written as `%40` for `@`.
     ///
     /// # Errors
-    /// When the URL is none; the error says what to write instead. A server that is down, or a wrong password, is told by the first
-    /// decision.
+    /// When the URL is none; the error says what to write instead. A server that is down, or a wrong password, is told by
+    /// [`connect`](Self::connect) and by the decisions.
     pub fn open(url: &str) -> Result<Self, Failure> {
         RedisBuilder::new(Address::single(url)).build()
     }
@@ -67,6 +67,25 @@ impl Redis {
     /// A cluster, by the URLs of some of its nodes.
     pub fn cluster(urls: &[&str]) -> RedisBuilder {
         RedisBuilder::new(Address::cluster(urls))
+    }
+
+    /// Connects now, instead of with the first decision. A program that calls this when it starts is told of a server that is down, a wrong password, or a
+    /// user who may run no script. Whatever comes of it, decisions go on: by Redis, or by their outage policies, and it is tried again beside them.
+    ///
+    /// # Errors
+    /// Why there is no connection, after a second or two at most.
+    ///
+    /// ```no_run
+    /// # async fn start() -> Result<(), tollgate::redis::Failure> {
+    /// let redis = tollgate::redis::Redis::open("redis://127.0.0.1/")?;
+    /// if let Err(failure) = redis.connect().await {
+    ///     eprintln!("limits hold for this process only: {failure}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn connect(&self) -> Result<(), Failure> {
+        self.link.check().await
     }
 
     /// Whether there is a connection now.

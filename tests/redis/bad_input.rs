@@ -88,6 +88,8 @@ fn a_replica_a_wrong_password_and_a_full_server_are_told() {
         {
             let url = format!("redis://{login}127.0.0.1:{}/", locked.port());
             let redis = Redis::single(&url).deadline(std::time::Duration::from_secs(10)).build().unwrap();
+            let connected = redis.connect().await;
+            assert_eq!(matches!(connected, Err(Failure::Login(_))), !is_right, "{login:?}: {connected:?}");
             let answer = build(&redis, "gcra", Outage::Closed).check(b"key").await;
             assert_eq!(answer.is_allowed(), is_right, "{login:?}: {answer:?}");
             if !is_right {

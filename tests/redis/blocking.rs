@@ -34,6 +34,23 @@ fn threads_share_the_limit_exactly() {
 }
 
 #[test]
+fn several_limits_are_charged_together() {
+    let server = Server::start();
+    let redis = server.patient();
+    let blocking = Blocking::new().unwrap();
+    blocking.connect(&redis).unwrap();
+    let build = |name, units| {
+        let builder = RedisLimiter::<str>::builder(name, Quota::per_day(units)).outage(Outage::Closed);
+        blocking.limiter(builder.build(&redis).unwrap())
+    };
+    let (few, many) = (build("few", 2), build("many", 10));
+    let both = || blocking.charge_all(&[few.charge("alice", 1), many.charge("alice", 3)]).unwrap();
+    assert!(both().is_allowed() && both().is_allowed());
+    assert_eq!(both().refused().map(|(index, _)| index).collect::<Vec<_>>(), [0]);
+    assert_eq!(many.peek_n("alice", 0).unwrap().remaining(), 4);
+}
+
+#[test]
 fn it_does_not_panic_within_a_runtime_and_may_be_dropped_there() {
     let server = Server::start();
     let redis = server.patient();
