@@ -16,6 +16,8 @@ mod word;
 
 pub(crate) use current::{Current, Found, Guard};
 
+use crossbeam_utils::Backoff;
+
 use crate::log::ring::{Mark, Ring, View};
 use crate::log::word::Layout;
 
@@ -138,10 +140,14 @@ impl Log {
     // Always: an answer is four words long, and would be written to memory and read again at once.
     #[inline(always)]
     pub(crate) fn ask_charged(&self, guard: &impl Guard, ask: &Ask) -> Option<Answer> {
+        // Whoever was faster has the ring's lines, and does the next calls at a fraction of what taking them back costs. Bounded,
+        // so it waits for nobody.
+        let backoff = Backoff::new();
         while let Found::Value(ring) = self.ring.get(guard) {
             if let Some(answer) = self.ask_ring(guard, ring, ask) {
                 return Some(answer);
             }
+            backoff.spin();
         }
         None
     }
