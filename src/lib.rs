@@ -24,8 +24,10 @@
 //! * [`Limits`]: several rules on one request, all charged or none.
 //! * [`algorithm`]: the arithmetic, by name; the default is `gcra`.
 //! * [`clock`]: where time comes from; every method also exists with the time as an argument.
-//! * `redis`, behind the feature of that name: the same limits on many machines.
 //! * [`store`]: [`Table`], the default, has fixed memory; [`Map`] keeps exact keys.
+//!
+//! Behind features of these names: `redis` (and `redis-tls`), the same limits on many machines; `config`, limits from a file, replaced while
+//! requests are checked; `async`, waiting for a turn on any runtime; `metrics` and `tracing`, what an operator sees; `cli`, the commands.
 
 #![deny(unsafe_code)]
 

@@ -36,7 +36,8 @@ pub enum Mode {
     /// By a time of the caller's own, and together with others by [`charge_all`](super::charge_all), Redis decides all the same. A
     /// [`reset`](RedisLimiter::reset) leaves what processes have in hand.
     ///
-    /// A decision's `remaining` is what this process has in hand, with what Redis has left where it was asked, and nothing is said of `reset_after` where it was allowed.
+    /// A decision's `remaining` is what this process has in hand, with what Redis has left where it was asked, and nothing is said of `reset_after` where it was allowed: it is zero, and not to be
+    /// sent to a client.
     /// [`peek_n`](RedisLimiter::peek_n) tells what Redis has left. One call may cost `max_units` at most to be decided by this process; Redis decides on larger ones.
     Leased {
         /// The most units of a key that this process has in hand. A tenth of the burst is a good start.
