@@ -12,6 +12,8 @@
 #[cfg(not(all(loom, feature = "loom")))]
 pub(crate) use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering, fence};
 #[cfg(not(all(loom, feature = "loom")))]
+pub(crate) use crossbeam_utils::Backoff;
+#[cfg(not(all(loom, feature = "loom")))]
 pub(crate) use std::sync::{Mutex, MutexGuard};
 
 #[cfg(all(loom, feature = "loom", not(feature = "shuttle")))]
@@ -25,6 +27,19 @@ pub(crate) use model::{AtomicPtr, AtomicU8, AtomicU64, Ordering, fence, is_stron
 pub(crate) use shuttle::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering, fence};
 #[cfg(all(loom, feature = "shuttle"))]
 pub(crate) use shuttle::sync::{Mutex, MutexGuard};
+
+/// No pause in a model: crossbeam's would tell loom that the thread waits for another, and loom would leave interleavings out.
+#[cfg(all(loom, feature = "loom"))]
+pub(crate) struct Backoff;
+
+#[cfg(all(loom, feature = "loom"))]
+impl Backoff {
+    pub(crate) const fn new() -> Self {
+        Self
+    }
+
+    pub(crate) const fn spin(&self) {}
+}
 
 #[cfg(all(loom, feature = "loom", not(feature = "shuttle")))]
 mod model {

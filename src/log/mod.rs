@@ -16,10 +16,9 @@ mod word;
 
 pub(crate) use current::{Current, Found, Guard};
 
-use crossbeam_utils::Backoff;
-
 use crate::log::ring::{Mark, Ring, View};
 use crate::log::word::Layout;
+use crate::sync::Backoff;
 
 /// Keeps its thread from losing what it reads in a log.
 pub(crate) type Pin = crossbeam_epoch::Guard;
