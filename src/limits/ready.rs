@@ -12,7 +12,6 @@ use crate::limits::rule::Rule;
 pub(super) type Cost<R> = Box<dyn Fn(&R) -> u64 + Send + Sync>;
 
 /// Whether a rule is for a request, besides that it has a key.
-#[cfg(feature = "config")]
 pub(super) type Only<R> = Box<dyn Fn(&R) -> bool + Send + Sync>;
 
 /// Is told of requests that the rule refuses.
@@ -23,7 +22,6 @@ pub(super) struct Ready<R: ?Sized> {
     pub(super) name: Box<str>,
     pub(super) gate: Arc<dyn Gate<R>>,
     pub(super) cost: Option<Cost<R>>,
-    #[cfg(feature = "config")]
     pub(super) only: Option<Only<R>>,
     /// One period of the quota when nothing is said.
     pub(super) max_debt: Option<Duration>,
@@ -41,12 +39,7 @@ impl<R: ?Sized> Ready<R> {
 
     /// The gate, if the rule is for the request.
     pub(super) fn gate_for(&self, request: &R) -> Option<&dyn Gate<R>> {
-        #[cfg(feature = "config")]
-        if self.only.as_ref().is_some_and(|only| !only(request)) {
-            return None;
-        }
-        let _ = request;
-        Some(&*self.gate)
+        self.only.as_ref().is_none_or(|only| only(request)).then_some(&*self.gate)
     }
 
     /// Another rule over the keys of this one: for the requests and at the cost of that, found by the key of this.

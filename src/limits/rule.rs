@@ -14,9 +14,7 @@ use crate::limits::bans::Bans;
 use crate::limits::current::Generation;
 use crate::limits::gate::{Gate, Keyed, Room};
 use crate::limits::key::{KeyOf, Prehashed};
-#[cfg(feature = "config")]
-use crate::limits::ready::Only;
-use crate::limits::ready::{Cost, Ready, Watch};
+use crate::limits::ready::{Cost, Only, Ready, Watch};
 use crate::limits::top_denied::TopDenied;
 use crate::quota::Quota;
 use crate::store::{KeyHasher, Map, Overflow, Single, Table};
@@ -67,7 +65,6 @@ pub struct Rule<R: ?Sized> {
     plain: Plain,
     make: Make<R>,
     pub(super) cost: Option<Cost<R>>,
-    #[cfg(feature = "config")]
     pub(super) only: Option<Only<R>>,
     is_shadow: bool,
     max_debt: Option<Duration>,
@@ -178,7 +175,6 @@ impl<R: ?Sized> Rule<R> {
             plain,
             make: Box::new(make),
             cost: None,
-            #[cfg(feature = "config")]
             only: None,
             is_shadow: false,
             max_debt: None,
@@ -269,7 +265,6 @@ impl<R: ?Sized> Rule<R> {
             name: self.name.into(),
             gate: gate.into(),
             cost: self.cost,
-            #[cfg(feature = "config")]
             only: self.only,
             max_debt: self.max_debt,
             watch: self.watch,

@@ -133,9 +133,6 @@ impl Link {
         self: &Arc<Self>,
         ask: impl FnOnce(Connection) -> F,
     ) -> Result<Value, Failure> {
-        if Handle::try_current().is_err() {
-            return Err(Failure::no_runtime());
-        }
         let deadline = Instant::now() + self.deadline;
         let Live { connection, number, .. } = self.connection(deadline).await?;
         let Ok(reply) = timeout_at(deadline, ask(connection)).await else {
@@ -160,6 +157,9 @@ impl Link {
 
     /// The connection there is. Only before the first try is it waited for.
     async fn connection(self: &Arc<Self>, deadline: Instant) -> Result<Live, Failure> {
+        if Handle::try_current().is_err() {
+            return Err(Failure::no_runtime());
+        }
         if let State::Up(live) = &**self.state.load() {
             return Ok(live.clone());
         }
@@ -181,9 +181,6 @@ impl Link {
 
     /// The connection that decisions would have: waits for the first try, or tells what came of the last.
     pub(super) async fn check(self: &Arc<Self>) -> Result<(), Failure> {
-        if Handle::try_current().is_err() {
-            return Err(Failure::no_runtime());
-        }
         // The try ends by its own timeout, and tells more.
         self.connection(Instant::now() + 2 * CONNECT_TIMEOUT).await.map(drop)
     }

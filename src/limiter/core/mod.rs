@@ -147,6 +147,7 @@ impl<C> Core<C> {
         cost: u64,
     ) -> Decision {
         match &plan.kind {
+            // Not found at once, or somebody else was at it.
             Kind::Metered(Meter::Arrival(arrival)) if cost > 0 => {
                 self.decide_beyond(arrival, store, key, hint, now_ns, cost)
             }
